@@ -395,6 +395,7 @@ class Visited(Struct, frozen=True, kw_only=True, array_like=True):
     records: Sequence[WarcRecord] = ()
     redirect: str | None = None  # a redirect's Location as the server wrote it
     is_compared: bool = False  # its page is compared with others, to find near-duplicates
+    keeps_text: bool = False  # somebody wants the text of its page, so the content process sends it along
 
 
 # ── Exported documents ──

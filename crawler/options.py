@@ -146,6 +146,7 @@ class Options:
     commit: CommitOptions
     content: ContentOptions
     metrics: MetricsOptions
+    page_items: bool
 
     @property
     def user_agent(self) -> str:
@@ -205,6 +206,7 @@ class Options:
             metrics=MetricsOptions(
                 port=_metrics_port(read), file=Path(name) if (name := read.text("METRICS_FILE")) else None
             ),
+            page_items=read.flag("PAGE_ITEMS"),
         )
 
 

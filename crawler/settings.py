@@ -38,7 +38,8 @@ ITEM_PIPELINES = {
     "crawler.pipelines.duplicates.DuplicatesPipeline": 500,
     "crawler.pipelines.store.StorePipeline": 900,
 }
-EXTENSIONS_BASE: dict[str, int] = {}  # none of Scrapy's
+# Of Scrapy's own only feed exports, for `scrapy crawl web -O pages.jsonl` and FEEDS.
+EXTENSIONS_BASE = {"scrapy.extensions.feedexport.FeedExporter": 0}
 # 6. Extensions show how the run goes.
 EXTENSIONS = {
     "crawler.extensions.progress.Progress": 100,
@@ -198,6 +199,11 @@ CONTENT_CPU_TIME = 10  # seconds of CPU time that one page may cost
 CONTENT_TIMEOUT = 20.0  # seconds by the clock; a process that takes longer is ended
 CONTENT_MAX_MEMORY = 1024**3  # bytes of address space of a content process
 CONTENT_HOOK = ""  # module:function called in the content process with each visit, before its page; for tests
+
+# ── Items ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# Pages are items for feeds, `item_scraped` and pipelines behind the storage, as dicts with the fields of an exported
+# document. False = only what your spider yields.
+PAGE_ITEMS = True
 
 # ── Metrics ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 # Port of 127.0.0.1 where Prometheus reads the metrics; 0 = off. Worker n listens on this port + n.

@@ -18,10 +18,12 @@ from crawler.items import (
     DeletionEvidence,
     ExportedDocument,
     ExportEntry,
+    Key,
     OutLink,
     Reason,
     RejectedDocument,
     TextBlock,
+    Visited,
     identifier,
 )
 from crawler.options import Options
@@ -153,28 +155,13 @@ class ChangeFeed:
     def _read(self, published: PublishedChange, document: DocumentRow) -> ExportedDocument:
         archived = read_archived(self._store, self._options.warc_directory, document)
         content, selection = self._content(document, archived), self._selection
-        return ExportedDocument(
-            version=published.version,
-            event=ChangeEvent.UPSERT if published.is_new else ChangeEvent.META,
-            key=published.key,
-            url=published.url,
-            host=host_of(published.url),
-            fetched=published.seen,
-            status=document.status,
-            content_type=document.content_type,
-            title=document.title,
+        return exported_document(
+            published,
+            document,
             text=content.text,
-            blocks=content.blocks if selection.blocks else None,
-            format=document.format,
-            problem=document.problem,
-            metadata=document.metadata,
             noarchive=content.directives.noarchive,
-            language=document.language,
-            digest=document.body_digest,
-            duplicate_of=published.duplicate_of,
-            similarity=document.similarity,
-            tier=document.tier.name.lower() if document.tier is not None else None,
             anchors=self._store.documents.anchors(published.key),
+            blocks=content.blocks if selection.blocks else None,
             links=content.links if selection.links else None,
         )
 
@@ -211,6 +198,63 @@ class _Content(NamedTuple):
     blocks: Sequence[TextBlock]
     directives: Directives
     links: Sequence[OutLink]
+
+
+def stored_pages(store: Store, visits: Mapping[Key, Visited], after: int) -> dict[Key, ExportedDocument]:
+    """Return the pages of visits that were just committed as an export would, without reading the archive.
+
+    `after` is the version of the change feed before the commit. Visits that brought no page are left out.
+    """
+    found = {}
+    for published in store.changes.published(after):
+        visited, document = visits.get(published.key), published.document
+        if visited is None or visited.page is None or document is None:
+            continue
+        found[published.key] = exported_document(
+            published,
+            document,
+            text=visited.page.text,
+            noarchive=visited.page.metadata.get("robots") == "noarchive",
+            anchors=store.documents.anchors(published.key),
+        )
+    return found
+
+
+def exported_document(
+    published: PublishedChange,
+    document: DocumentRow,
+    *,
+    text: str,
+    noarchive: bool,
+    anchors: Sequence[tuple[str, str]],
+    blocks: Sequence[TextBlock] | None = None,
+    links: Sequence[OutLink] | None = None,
+) -> ExportedDocument:
+    """Return the document of a change, with what no table has."""
+    return ExportedDocument(
+        version=published.version,
+        event=ChangeEvent.UPSERT if published.is_new else ChangeEvent.META,
+        key=published.key,
+        url=published.url,
+        host=host_of(published.url),
+        fetched=published.seen,
+        status=document.status,
+        content_type=document.content_type,
+        title=document.title,
+        text=text,
+        blocks=blocks,
+        format=document.format,
+        problem=document.problem,
+        metadata=document.metadata,
+        noarchive=noarchive,
+        language=document.language,
+        digest=document.body_digest,
+        duplicate_of=published.duplicate_of,
+        similarity=document.similarity,
+        tier=document.tier.name.lower() if document.tier is not None else None,
+        anchors=anchors,
+        links=links,
+    )
 
 
 def _links_of(page: ParsedBody) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,8 @@ class CrawlCommand(BaseRunSpiderCommand):
             "CRAWL_DIR. Run it again, by hand or from cron: it continues where it stopped, whatever stopped it. The "
             "first SIGINT or SIGTERM stops it within 20 s; a second one stops it at once; neither loses what was "
             "committed. With --workers N several processes share the crawl: each visits a part of the hosts, and one "
-            "that dies is replaced. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 finished, but "
+            "that dies is replaced. -O pages.jsonl also writes each page to a feed, with the fields of `scrapy export`, "
+            "when it is stored. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 finished, but "
             "our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store unreachable, 74 "
             "disk, 75 already running, 78 configuration. Example: scrapy crawl web -a seeds=data/seeds/example.txt -s "
             "CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
@@ -106,6 +107,10 @@ class CrawlCommand(BaseRunSpiderCommand):
         crawler = self._create_crawler(name)
         crawler.signals = QuickSignals(crawler)
         options = crawl_options(crawler.settings)
+        feeds = [str(uri) for uri in crawler.settings.getdict("FEEDS")]
+        if self._workers > 1 or self._join:
+            _check_feeds_of_several(feeds)
+        self._is_stdout_taken = any(uri.startswith("stdout:") for uri in feeds)
         seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
         session = Session.open(options, join=self._join, expected=self._workers)
         try:
@@ -172,7 +177,8 @@ class CrawlCommand(BaseRunSpiderCommand):
             store.crawl.add_run(data, now)
         finally:
             store.close()
-        print("\n".join(summary_lines(data, account, str(options.crawl.dir), now)))
+        lines = summary_lines(data, account, str(options.crawl.dir), now)
+        print("\n".join(lines), file=sys.stderr if self._is_stdout_taken else sys.stdout)
         if self._summary_file:
             write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
 
@@ -200,6 +206,16 @@ class CrawlCommand(BaseRunSpiderCommand):
         # Not `loop.add_signal_handler`: its handlers are not called before the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
+
+
+def _check_feeds_of_several(feeds: Sequence[str]) -> None:
+    """Refuse feeds that several workers would write to one file."""
+    shared = [uri for uri in feeds if "%(worker)" not in uri]
+    if shared:
+        raise Misconfigured(
+            f"The feed {shared[0]!r} is one for all workers, and they would overwrite each other's pages. Nothing was "
+            "crawled; put %(worker)s into its name, such as pages-%(worker)s.jsonl, or use `scrapy export` afterwards."
+        )
 
 
 def _open_publication(components: Components) -> MetricsPublication:

@@ -28,6 +28,7 @@ from crawler.urls.scope import Scope
 
 MAX_HOPS = 10  # redirects in a row
 _OWN_REDIRECTS = (Kind.ROBOTS, Kind.PROBE)  # kinds of visit whose redirects are not followed like those of pages
+_SURROGATE = re.compile("[\ud800-\udfff]")  # no encoding can represent it
 _VALIDATOR = re.compile("[\x20-\x7e\xa0-\xff]*")
 _LONGEST_VALIDATOR = 500
 _SOFT_404_SIMILARITY = 0.8  # share of words in common with the host's page for missing URLs, at least
@@ -61,6 +62,17 @@ def examine(visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRul
         visited = replace(visited, reason=verdict, outcome=outcome)
     records = visit_records(visited.visit, fetched, page.links, page.payload_digest)
     return replace(visited, page=page, records=records)
+
+
+def with_text_if_kept(visited: Visited) -> Visited:
+    """Return an examined visit as it is passed on: its text is dropped unless somebody wants it.
+
+    The archive has the text, and most crawls never need it outside of the content process.
+    """
+    if visited.page is None or not visited.page.text:
+        return visited
+    text = _SURROGATE.sub("\ufffd", visited.page.text) if visited.keeps_text else ""
+    return replace(visited, page=replace(visited.page, text=text))
 
 
 def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> UnpackedAnswer:

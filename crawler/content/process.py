@@ -15,9 +15,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 import msgspec
-from msgspec.structs import replace
 
-from crawler.content.examine import examine
+from crawler.content.examine import examine, with_text_if_kept
 from crawler.content.messages import (
     COMPARE,
     CONFIGURE,
@@ -89,11 +88,9 @@ class _MessageHandler:
 
     def _examine(self, visited: Visited) -> bytes:
         self._hook(visited)
-        found = examine(visited, self._scope, self._reading, self._rule)
-        # The text is not sent: the crawl process does not need it, and the archive has it.
-        page = replace(found.page, text="") if found.page is not None else None
+        found = with_text_if_kept(examine(visited, self._scope, self._reading, self._rule))
         return self._encoder.encode(
-            ExaminedPage(found.outcome, found.reason, found.detail, page, found.location, list(found.records))
+            ExaminedPage(found.outcome, found.reason, found.detail, found.page, found.location, list(found.records))
         )
 
     def _limit_cpu(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from crawler.content.answers import ArchivedAnswer
-from crawler.content.examine import examine
+from crawler.content.examine import examine, with_text_if_kept
 from crawler.content.messages import ContentConfiguration
 from crawler.content.pool import ContentPool
 from crawler.content.similarity import TemplatedAnswer, compare, learn_template
@@ -53,7 +53,8 @@ class ContentProcesses:
         """Return the visit with what its answer contains."""
         if self._pool is not None:
             return await self._pool.examine(visited)
-        return examine(visited, self._session.scope, self._options.reading, self._options.duplicates)
+        options = self._options
+        return with_text_if_kept(examine(visited, self._session.scope, options.reading, options.duplicates))
 
     async def compare(self, new: TemplatedAnswer, others: Sequence[TemplatedAnswer]) -> list[float]:
         """Return how similar the text of a page is to those of others."""

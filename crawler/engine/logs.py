@@ -11,6 +11,7 @@ from typing import Any
 
 from scrapy.logformatter import LogFormatter
 
+from crawler.engine.results import NotAPage
 from crawler.monitor.terminal import escape_controls
 
 MOST_WARNINGS = 200  # that are written after the live view has ended
@@ -24,6 +25,9 @@ class QuietLogFormatter(LogFormatter):
 
     def scraped(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         return None
+
+    def dropped(self, item: Any, exception: BaseException, *args: Any, **kwargs: Any) -> Any:
+        return None if isinstance(exception, NotAPage) else super().dropped(item, exception, *args, **kwargs)
 
 
 def hide_startup_lines() -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from inspect import isawaitable
 from typing import Any
 
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import Response
 from scrapy.utils.spider import iterate_spider_output
 
@@ -15,6 +15,13 @@ from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, FetchedResponse
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
 logger = logging.getLogger(__name__)
+
+
+class NotAPage(DropItem):
+    """Ends the way of a visit's result through the pipelines: it is stored, and no page for a feed."""
+
+    def __init__(self) -> None:
+        super().__init__("stored, and not a page", log_level="DEBUG")
 
 
 def visited_of(response: FetchedResponse) -> Visited:

@@ -19,7 +19,7 @@ from crawler.engine.vitals import VitalsReader
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import BiasedDraw
-from crawler.items import Visited
+from crawler.items import ExportedDocument, Visited
 from crawler.stores.contract.commits import CommitSummary
 from crawler.worker.runtime import Runtime
 from crawler.worker.session import Session
@@ -108,13 +108,13 @@ class ScrapyRuntime:
         self.worker.open(self._session.assignment, self._session.started)
         self._session.lease_end = lambda: self.frontier.lease_end
 
-    async def finish_visit(self, visited: Visited) -> None:
-        """Take the result of a visit; returns when it is committed."""
+    async def finish_visit(self, visited: Visited, *, wants_page: bool = False) -> ExportedDocument | None:
+        """Take the result of a visit; returns when it is committed, with its page if that is wanted and it has one."""
         if self._session.fatal is not None:
             raise self._session.fatal
-        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.worker.finish_visit(visited, partial(_resolve, acknowledged))
-        await acknowledged
+        acknowledged: asyncio.Future[ExportedDocument | None] = asyncio.get_running_loop().create_future()
+        self.worker.finish_visit(visited, partial(_resolve, acknowledged), wants_page=wants_page)
+        return await acknowledged
 
     def finish_lost_visit(self, visited: Visited) -> None:
         """Take the result of a visit that came to no pipeline, unless it has ended meanwhile."""
@@ -188,10 +188,12 @@ class ScrapyRuntime:
             self._control.finish("fatal error")
 
 
-def _resolve(acknowledged: asyncio.Future[None], error: BaseException | None) -> None:
+def _resolve(
+    acknowledged: asyncio.Future[ExportedDocument | None], error: BaseException | None, page: ExportedDocument | None
+) -> None:
     if acknowledged.done():  # nobody waits any more
         return
     if error is None:
-        acknowledged.set_result(None)
+        acknowledged.set_result(page)
     else:
         acknowledged.set_exception(error)

@@ -23,7 +23,7 @@ from twisted.python.failure import Failure
 
 from crawler.engine.client import FetchClient
 from crawler.engine.meta import RULES, TRUST, VISIT, VisitDenied
-from crawler.engine.results import broken, exactly_one, refused
+from crawler.engine.results import NotAPage, broken, exactly_one, refused
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.session import components_of
 from crawler.items import Outcome, Reason, Visit, Visited
@@ -63,10 +63,11 @@ class FrontierScheduler(BaseScheduler):
         for handler, signal in (
             (self._on_spider_error, signals.spider_error),
             (self._on_item_lost, signals.item_error),
-            (self._on_item_lost, signals.item_dropped),
+            (self._on_item_dropped, signals.item_dropped),
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
+        spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
         if self._limits.max_seconds:
             self._later(self._limits.max_seconds, partial(self.finish, "time limit reached"))
         self._runtime.open(self)
@@ -167,6 +168,10 @@ class FrontierScheduler(BaseScheduler):
                 item, outcome=Outcome.BROKEN, reason=Reason.INTERNAL_ERROR, page=None, records=(), rules=None
             )
             self._runtime.finish_lost_visit(replace(lost, location=None, detail="an item pipeline lost it"))
+
+    def _on_item_dropped(self, item: Any, response: Any, exception: BaseException) -> None:
+        if not isinstance(exception, NotAPage):
+            self._on_item_lost(item, response)
 
     def _finish_lost(self, visits: list[Visit]) -> None:
         for visit in visits:

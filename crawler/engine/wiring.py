@@ -17,6 +17,9 @@ from crawler.errors import Misconfigured
 from crawler.options import Options
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+_ROBOTS = "crawler.middlewares.robots.RobotsMiddleware"
+_EXTRACT = "crawler.pipelines.extract.ExtractPipeline"
+_STORE = "crawler.pipelines.store.StorePipeline"
 _HANDLER = "crawler.engine.handler.CurlHandler"
 _DUPLICATES = "crawler.pipelines.duplicates.DuplicatesPipeline"
 _SINGLE = {
@@ -25,18 +28,16 @@ _SINGLE = {
 }
 # Components that no crawl can do without, in each setting that lists components.
 _REQUIRED = {
-    "DOWNLOADER_MIDDLEWARES": ["crawler.middlewares.robots.RobotsMiddleware"],
-    "ITEM_PIPELINES": ["crawler.pipelines.extract.ExtractPipeline", "crawler.pipelines.store.StorePipeline"],
+    "DOWNLOADER_MIDDLEWARES": [_ROBOTS],
+    "ITEM_PIPELINES": [_EXTRACT, _STORE],
 }
 # Components of which the first must come before the second, if both are there.
 _ORDER = {
-    "DOWNLOADER_MIDDLEWARES": [
-        ("crawler.middlewares.sitemaps.SitemapsMiddleware", "crawler.middlewares.robots.RobotsMiddleware")
-    ],
+    "DOWNLOADER_MIDDLEWARES": [("crawler.middlewares.sitemaps.SitemapsMiddleware", _ROBOTS)],
     "ITEM_PIPELINES": [
-        ("crawler.pipelines.extract.ExtractPipeline", _DUPLICATES),
-        (_DUPLICATES, "crawler.pipelines.store.StorePipeline"),
-        ("crawler.pipelines.extract.ExtractPipeline", "crawler.pipelines.store.StorePipeline"),
+        (_EXTRACT, _DUPLICATES),
+        (_DUPLICATES, _STORE),
+        (_EXTRACT, _STORE),
     ],
 }
 
@@ -83,6 +84,17 @@ def check_single_components(settings: BaseSettings) -> None:
             )
     if settings.get("TWISTED_REACTOR") != REACTOR:
         raise Misconfigured(f"TWISTED_REACTOR={settings.get('TWISTED_REACTOR')!r}: must be {REACTOR}.")
+
+
+def own_pipelines(settings: BaseSettings) -> tuple[Sequence[type], Sequence[type]]:
+    """Return the user's own pipelines: those before the one that stores, and those behind it."""
+    found = _components(settings, "ITEM_PIPELINES")
+    ours = [load_object(path) for path in (_EXTRACT, _DUPLICATES, _STORE)]
+    at = _position(found, _STORE) or 0
+    is_own = [not any(_derives(pipeline, our) for our in ours) for pipeline in found]
+    before = [pipeline for pipeline, own in zip(found[:at], is_own[:at], strict=True) if own]
+    behind = [pipeline for pipeline, own in zip(found[at:], is_own[at:], strict=True) if own]
+    return before, behind
 
 
 def _components(settings: BaseSettings, setting: str) -> Sequence[type]:

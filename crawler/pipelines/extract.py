@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 
 from crawler.content.pool import ContentDied
 from crawler.engine.content_processes import ContentProcesses
+from crawler.engine.listeners import Listeners
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.session import components_of
 from crawler.errors import CrawlError
@@ -18,9 +19,12 @@ from crawler.items import Outcome, Reason, Visited
 class ExtractPipeline:
     """Adds the page, its links and the archive records to a visit."""
 
-    def __init__(self, content: ContentProcesses, runtime: ScrapyRuntime, *, follows_feeds: bool) -> None:
+    def __init__(
+        self, content: ContentProcesses, runtime: ScrapyRuntime, listeners: Listeners, *, follows_feeds: bool
+    ) -> None:
         self._content = content
         self._runtime = runtime
+        self._listeners = listeners
         self._follows_feeds = follows_feeds
 
     @classmethod
@@ -29,6 +33,7 @@ class ExtractPipeline:
         return cls(
             components.get(ContentProcesses.of),
             components.get(ScrapyRuntime.of),
+            Listeners.of(crawler),
             follows_feeds=components.session.options.newsfeeds,
         )
 
@@ -41,6 +46,8 @@ class ExtractPipeline:
     async def process_item(self, item: Any) -> Any:
         if not isinstance(item, Visited) or item.fetched is None or not item.fetched.head:
             return item
+        if self._listeners.want_text:
+            item = replace(item, keeps_text=True)
         try:
             return self._without_feeds(await self._content.examine(item))
         except ContentDied as death:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -158,7 +158,7 @@ class Simulation:
 
     # ── the store access of the worker ──
 
-    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
+    def commit(self, batch: Sequence[VisitResult], wanted: Collection[Key]) -> CommitAnswer:
         late: set[Key] = set()
         while True:
             ours = [result for result in batch if result.visited.visit.key not in late]

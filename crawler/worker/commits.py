@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier
-from crawler.items import Key, Kind, Outcome, Visited
+from crawler.items import ExportedDocument, Key, Kind, Outcome, Visited
 from crawler.options import Options
 from crawler.stores.contract.commits import CommitSummary, VisitResult
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
@@ -23,12 +23,14 @@ from crawler.worker.runtime import Runtime, Similarities, StoreCalls, Timers
 
 logger = logging.getLogger(__name__)
 
-Acknowledge = Callable[[BaseException | None], None]  # called when a visit is acknowledged, or cannot be
+# Called when a visit is acknowledged, with its page if that was wanted; or with the error by which it cannot be.
+Acknowledge = Callable[[BaseException | None, ExportedDocument | None], None]
 
 
 class _UncommittedVisit(NamedTuple):
     result: VisitResult
     acknowledge: Acknowledge
+    wants_page: bool
 
 
 class VisitCommits:
@@ -61,12 +63,12 @@ class VisitCommits:
     def is_comparing(self) -> bool:
         return bool(self._comparing)
 
-    def finish_visit(self, visited: Visited, acknowledge: Acknowledge) -> None:
+    def finish_visit(self, visited: Visited, acknowledge: Acknowledge, *, wants_page: bool = False) -> None:
         """Decide what a visit's result means for its URL and its hosts, and add it to the batch."""
         visit, now = visited.visit, self._runtime.clock.now()
         if self._frontier.in_flight.get(visit.key) is not visit:
             logger.error("A second result for %s is dropped", visit.url)
-            acknowledge(None)
+            acknowledge(None, None)
             return
         visited = self._with_robots_file(visited, now)
         was_down = self._frontier.network.is_down
@@ -78,7 +80,7 @@ class VisitCommits:
         next_state = self._options.revisit.after(visited, now, clock.next_visit, excused=excused)
         gates = self._frontier.gate_times(visited)
         result = VisitResult(visited=visited, next_state=next_state, clocks=clocks, gates=gates)
-        self._add(_UncommittedVisit(result, acknowledge))
+        self._add(_UncommittedVisit(result, acknowledge, wants_page))
 
     def flush(self) -> None:
         """Commit what has ended, as soon as no other commit is running."""
@@ -91,8 +93,9 @@ class VisitCommits:
         if batch:
             self._committing += batch
             results = [entry.result for entry in batch]
+            wanted = {entry.result.visited.visit.key for entry in batch if entry.wants_page}
             access = self._runtime.store_access
-            self._calls.run(lambda: access.commit(results), partial(self._committed, batch), kind="commit")
+            self._calls.run(lambda: access.commit(results, wanted), partial(self._committed, batch), kind="commit")
 
     def stop(self) -> None:
         """From now on, commit each result at once."""
@@ -102,7 +105,7 @@ class VisitCommits:
         """Tell everybody who waits for a commit that there will be none."""
         self._timers.cancel_all()
         for entry in (*self._batch, *self._committing, *self._comparing.values()):
-            entry.acknowledge(error)
+            entry.acknowledge(error, None)
         self._batch.clear()
         self._committing.clear()
         self._comparing.clear()
@@ -164,7 +167,7 @@ class VisitCommits:
                 engine.visit_acknowledged(self._frontier.hosts[visited.visit.host_key].name, visited)
                 acknowledged.append(visited)
             self._frontier.visit_committed(visited)
-            entry.acknowledge(None)
+            entry.acknowledge(None, answer.pages.get(key))
         self._committing = self._committing[len(batch) :]
         engine.batch_committed(answer.committed)
         self._on_commit(acknowledged, answer.committed)

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from crawler.archive.records import NOT_MODIFIED, revisit_record
 from crawler.archive.segments import SegmentWriter
 from crawler.collection.archive_reader import read_archived
+from crawler.collection.change_feed import stored_pages
 from crawler.content.answers import ArchivedAnswer
 from crawler.errors import DiskTrouble
-from crawler.items import Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
+from crawler.items import ExportedDocument, Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
 from crawler.stores.contract.archive import ArchivedBody, ArchivePosition, SegmentState
 from crawler.stores.contract.commits import CommitSummary, LateCommit, VisitResult
 from crawler.stores.contract.documents import DocumentRow
@@ -58,6 +59,7 @@ class CommitAnswer(NamedTuple):
     committed: CommitSummary
     late: Collection[Key] = ()  # visits that another worker has taken over, which are discarded
     undecided: Mapping[Key, Sequence[SimilarArchivedPage]] = {}  # visits to be compared with these pages first
+    pages: Mapping[Key, ExportedDocument] = {}  # the pages that were asked for, as they are stored now
 
 
 class Committer:
@@ -77,8 +79,11 @@ class Committer:
         """Judge the links of pages that were fetched until now again, because new seeds have extended the scope."""
         self._judge, self._judged_until = judge, self._now()
 
-    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        """Commit visits, except those that must first be compared with pages of which they may be duplicates."""
+    def commit(self, batch: Sequence[VisitResult], wanted: Collection[Key] = ()) -> CommitAnswer:
+        """Commit visits, except those that must first be compared with pages of which they may be duplicates.
+
+        The pages of `wanted` visits are returned.
+        """
         late: set[Key] = set()
         candidates = self.store.similarity.candidates(batch)
         undecided = {key: self.read_similar(pages) for key, pages in candidates.items()}
@@ -87,6 +92,7 @@ class Committer:
             return CommitAnswer(CommitSummary(new_urls=0, hosts_with_new=()), (), undecided)
         early = [(result.visited.visit.key, part) for result in batch for part in self._insert_early(result)]
         batch = [_without_early_entries(result) for result in batch]
+        before = self.store.changes.version() if wanted else 0
         while True:
             ours = [result for result in batch if result.visited.visit.key not in late]
             try:
@@ -98,7 +104,15 @@ class Committer:
                 self.archive.undo()
                 raise
             else:
-                return CommitAnswer(_with_early_links(committed, early), late, undecided)
+                pages = self._pages_of(ours, wanted, before) if wanted else {}
+                return CommitAnswer(_with_early_links(committed, early), late, undecided, pages)
+
+    def _pages_of(
+        self, committed: Sequence[VisitResult], wanted: Collection[Key], before: int
+    ) -> Mapping[Key, ExportedDocument]:
+        visits = {key: result.visited for result in committed if (key := result.visited.visit.key) in wanted}
+        fetched = {key: visited for key, visited in visits.items() if visited.outcome is Outcome.FETCHED}
+        return stored_pages(self.store, fetched, before) if fetched else {}
 
     def close(self) -> None:
         """End the archive file in use."""

@@ -6,11 +6,11 @@ virtual clock and a store that answers after a simulated delay; pages are there 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from crawler.items import Visited
+from crawler.items import Key, Visited
 from crawler.stores.contract.commits import CommitSummary, VisitResult
 from crawler.stores.contract.partitions import Assignment
 from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
@@ -48,8 +48,8 @@ class StoreAccess(Protocol):
     @property
     def store(self) -> Store: ...
 
-    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        """Archive and acknowledge a batch of visits."""
+    def commit(self, batch: Sequence[VisitResult], wanted: Collection[Key]) -> CommitAnswer:
+        """Archive and acknowledge a batch of visits; return the pages of `wanted` ones."""
 
     def renew_lease(self) -> Assignment:
         """Extend the leases of our partitions, and take over those of dead workers."""
@@ -187,5 +187,5 @@ class Timers:
             self.cancel(name)
 
 
-def ignore_result(_: object) -> None:
+def ignore_result(*_: object) -> None:
     """For calls of the store after which nothing is left to do."""

@@ -9,13 +9,14 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from crawler.clock import steady_clock
 from crawler.errors import CrawlError
 from crawler.frontier.politeness import HostClock
+from crawler.items import Key
 from crawler.monitor.record import RunRecord
 from crawler.options import Options
 from crawler.stores.contract.commits import VisitResult
@@ -180,9 +181,9 @@ class Session:
     def _full_rest(self, name: str, clock: HostClock) -> HostClock:
         return self.options.politeness.after_unclean_stop(name, clock, self.now())
 
-    def commit(self, batch: Sequence[VisitResult]) -> CommitAnswer:
-        """Archive and acknowledge a batch of visits."""
-        return self.committer.commit(batch)
+    def commit(self, batch: Sequence[VisitResult], wanted: Collection[Key]) -> CommitAnswer:
+        """Archive and acknowledge a batch of visits; return the pages of `wanted` ones."""
+        return self.committer.commit(batch, wanted)
 
     def renew_lease(self) -> Assignment:
         """Extend our lease, recover what dead workers left, and every minute publish new anchor text."""

@@ -87,9 +87,9 @@ class Worker:
             self._pump_later(now)
         return visit
 
-    def finish_visit(self, visited: Visited, acknowledge: Acknowledge) -> None:
-        """Take the result of a visit; `acknowledge` is called when it is committed."""
-        self._commits.finish_visit(visited, acknowledge)
+    def finish_visit(self, visited: Visited, acknowledge: Acknowledge, *, wants_page: bool = False) -> None:
+        """Take the result of a visit; `acknowledge` is called when it is committed, with its page if it is wanted."""
+        self._commits.finish_visit(visited, acknowledge, wants_page=wants_page)
         self._pump_soon()
 
     def add_url(self, new: NewUrl) -> None:

@@ -12,8 +12,9 @@ import fastwarc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from crawler.content.examine import MAX_HOPS, examine
+from crawler.content.examine import MAX_HOPS, examine, with_text_if_kept
 from crawler.fetch.answers import meaning_of
 from crawler.items import Fetched, Kind, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.urls.keys import key_of
@@ -374,3 +375,15 @@ def test_html_at_a_guessed_sitemap_or_out_of_scope_is_not_visited_as_a_page(path
     assert (result.outcome, result.reason) == (Outcome.REFUSED, Reason.NOT_A_LIST)
     assert result.page is not None
     assert result.page.kind is kind
+
+
+def test_the_text_is_passed_on_only_if_it_is_wanted_and_never_has_half_a_character() -> None:
+    found = examined_answer(b"<p>Herons stand in the reeds.</p>", "Content-Type: text/html")
+    assert found.page is not None
+    dropped, kept = (with_text_if_kept(replace(found, keeps_text=wanted)) for wanted in (False, True))
+    assert dropped == replace(found, page=replace(found.page, text=""))
+    assert kept == replace(found, keeps_text=True)
+    torn = replace(found, keeps_text=True, page=replace(found.page, text="a\ud800b"))
+    assert with_text_if_kept(torn) == replace(torn, page=replace(found.page, text="a\ufffdb"))
+    failed = replace(found, page=None)
+    assert with_text_if_kept(failed) is failed

@@ -112,6 +112,13 @@ def rows(directory: Path, statement: str, values: Sequence[object] = ()) -> list
         connection.close()
 
 
+def make_due(directory: Path) -> None:
+    """Make every waiting URL due now."""
+    connection = apsw.Connection(str(directory / "crawl.db"))
+    connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
+    connection.close()
+
+
 def kill_all(process: subprocess.Popen[bytes]) -> None:
     """Kill a crawl and all its workers at the same time."""
     try:

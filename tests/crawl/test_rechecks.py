@@ -5,12 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import apsw
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.crawl.pages import Answer, Pages, pages_served, seeds_of
-from tests.crawl.runner import rows, scrapy
+from tests.crawl.runner import make_due, rows, scrapy
 
 pytestmark = pytest.mark.crawl
 
@@ -19,13 +18,6 @@ def crawl(pages: Pages, settings: dict[str, object]) -> subprocess.CompletedProc
     result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, settings['port'])}", **settings)
     assert result.returncode == 0, result.stderr
     return result
-
-
-def make_due(directory: Path) -> None:
-    """Make every waiting URL due now."""
-    connection = apsw.Connection(str(directory / "crawl.db"))
-    connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
-    connection.close()
 
 
 def changes(directory: Path) -> list[tuple[object, ...]]:

@@ -14,7 +14,7 @@ from crawler.archive.reading import read_block
 from crawler.archive.segments import OPEN, SegmentWriter
 from crawler.content.examine import examine
 from crawler.errors import DiskTrouble
-from crawler.items import Fetched, Link, Outcome, Reason, State, Visit
+from crawler.items import ChangeEvent, Fetched, Link, Outcome, Reason, State, Visit
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
@@ -112,7 +112,7 @@ def result(visit: Visit, *links: Link, body: bytes = b"") -> VisitResult:
 def test_records_are_archived_at_the_stored_positions(workplace: Workplace) -> None:
     committer = workplace.committer()
     visits = workplace.lease(A, B)
-    committed, late, _ = committer.commit([result(visits[0], link(C)), result(visits[1])])
+    committed, late, *_ = committer.commit([result(visits[0], link(C)), result(visits[1])])
     assert (committed.new_urls, committed.hosts_with_new, late) == (1, {key_of(C).host}, set())
     assert workplace.documents() == workplace.archived() == [A, B]
     for visit in visits:
@@ -125,6 +125,19 @@ def test_records_are_archived_at_the_stored_positions(workplace: Workplace) -> N
     assert (segment.closed, segment.records) == (True, 7)
     assert (workplace.directory / segment.name).stat().st_size == segment.length
     assert workplace.documents() == workplace.archived() == [A, B]
+
+
+def test_pages_that_are_wanted_are_returned_as_they_are_stored(workplace: Workplace) -> None:
+    committer = workplace.committer()
+    visits = workplace.lease(A, B, C)
+    failed = replace(result(visits[2]).visited, outcome=Outcome.FAILED, reason=Reason.TIMEOUT, fetched=None, page=None)
+    batch = [result(visits[0]), result(visits[1]), visit_result(replace(failed, records=()))]
+    answer = committer.commit(batch, wanted={key_of(A), key_of(C)})
+    (page,) = answer.pages.values()
+    (published,) = [change for change in workplace.store.changes.published() if change.url == A]
+    assert (page.url, page.version, page.event) == (A, published.version, ChangeEvent.UPSERT)
+    assert page.text == batch[0].visited.page.text != ""
+    assert committer.commit([result(visit) for visit in workplace.lease("http://d.test/")]).pages == {}
 
 
 def test_records_are_on_disk_before_the_store_commits(workplace: Workplace) -> None:
@@ -188,7 +201,7 @@ def test_a_visit_that_was_taken_over_is_discarded_with_its_bytes(workplace: Work
     committer = workplace.committer()
     visits = workplace.lease(A, B, C)
     workplace.store.frontier.unlease([visit for visit in visits if visit.url == taken], NOW)
-    _, late, _ = committer.commit([result(visit) for visit in visits])
+    _, late, *_ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(taken)}
     kept = [url for url in (A, B, C) if url != taken]
     assert workplace.documents() == workplace.archived() == kept
@@ -215,7 +228,7 @@ def test_when_all_visits_were_taken_over_nothing_is_archived(workplace: Workplac
     committer = workplace.committer()
     visits = workplace.lease(A, B)
     workplace.store.frontier.unlease(visits, NOW)
-    _, late, _ = committer.commit([result(visit) for visit in visits])
+    _, late, *_ = committer.commit([result(visit) for visit in visits])
     assert set(late) == {key_of(A), key_of(B)}
     assert workplace.documents() == []
     committer.close()

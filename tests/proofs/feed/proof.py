@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import apsw
-
 from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.pages import pages_served, seeds_of
-from tests.crawl.runner import ROOT, command, crawling, scrapy
+from tests.crawl.runner import ROOT, command, crawling, make_due, scrapy
 from tests.proofs.feed.consumers import Consumer, Documents, snapshot
 from tests.proofs.feed.web import ChangingWeb
 
@@ -47,7 +45,7 @@ def prove(
         for number in range(crawls):
             if number:
                 web.change()
-                _make_due(directory / "crawl")
+                make_due(directory / "crawl")
             web.on(port)
             words = ("crawl", "web", "-a", f"seeds={seeds_of(web.pages, port)}")
             if number % 2:
@@ -122,10 +120,3 @@ def _differences(actual: Documents, expected: Documents) -> list[str]:
             if actual[name] != expected[name]
         ),
     ]
-
-
-def _make_due(directory: Path) -> None:
-    """Make every waiting URL due now."""
-    connection = apsw.Connection(str(directory / "crawl.db"))
-    connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
-    connection.close()

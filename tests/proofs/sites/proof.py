@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import apsw
-
-from tests.crawl.runner import scrapy
+from tests.crawl.runner import make_due, scrapy
 from tests.proofs.sites.web import Served, Site, file, page, rules, served
 from tests.webgraph.answers import Answer
 from tests.webgraph.log import Entry
@@ -130,7 +128,7 @@ def _revisit_unchanged(directory: Path, pages: int) -> Iterator[Finding]:
         crawl(web, directory, SITEMAPS=False, PROBE_AFTER=0)
         first = sum(entry.bytes for entry in web.log())
         before = len(web.log())
-        _make_due(directory / "crawl")
+        make_due(directory / "crawl")
         crawl(web, directory, SITEMAPS=False, PROBE_AFTER=0)
         again = web.log()[before:]
     count, cost = len(_without_robots(again)), sum(entry.bytes for entry in again)
@@ -143,13 +141,6 @@ def _revisit_unchanged(directory: Path, pages: int) -> Iterator[Finding]:
 
 def _without_robots(log: list[Entry]) -> list[Entry]:
     return [entry for entry in log if entry.target != "/robots.txt"]
-
-
-def _make_due(directory: Path) -> None:
-    """Make all URLs due, as if a week had passed."""
-    connection = apsw.Connection(str(directory / "crawl.db"))
-    connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
-    connection.close()
 
 
 def _head_policies(directory: Path, pages: int) -> Iterator[Finding]:
