@@ -30,6 +30,7 @@
 # make bench-discovery  all clusters among a million sketches: time, memory, correctness (about 15 seconds)
 # make bench-export     documents a second from a collection to jsonl, and in each file format (about 3 minutes)
 # make bench-extract    quality and cost of main texts, by each method and by libraries; HTML parsers (about 5 minutes)
+# make bench-feeds      what a feed of all pages (`-O pages.jsonl`) costs a crawl (about 4 minutes)
 # make bench-frontier   ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart
 #                       (about 20 minutes)
 # make bench-search     the index of scrapy search: documents a second on one core, memory, bytes, query time
@@ -44,7 +45,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 4
 
 .PHONY: setup crawl test test-units test-conformance test-crawls test-slow lint conformance clean
 .PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-workers
-.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-frontier bench-index bench-polite
+.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index bench-polite
 .PHONY: bench-search bench-sites bench-workers
 
 setup: .venv/ready
@@ -150,6 +151,9 @@ bench-extract: .venv/peers
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps readability-lxml; \
 	fi
 	@touch .venv/peers
+
+bench-feeds: setup
+	$(BIN)/python -m benchmarks feeds
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale

@@ -13,6 +13,7 @@ from benchmarks import (
     export,
     export_files,
     extract,
+    feeds,
     frontier,
     inline,
     learn_main_text,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "sketch-index": (sketch_index, "speed and size of the index of sketches with a million pages"),
     "export": (export, "documents a second exported from a collection to jsonl, and the memory for it"),
     "export-files": (export_files, "documents a second written in each file format, and the memory for it"),
+    "feeds": (feeds, "CPU time of a feed of all pages in a crawl"),
     "extract": (extract, "quality and cost of main text extraction"),
     "learn-main-text": (
         learn_main_text,
