@@ -31,10 +31,11 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, BinaryIO
 
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import PROGRAM, exit_code_of, program_here
 from crawler.errors import BadInput, Misconfigured
+from crawler.files import data_folder
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo-web"
+FOLDER = data_folder("demo-web")
 PORT = 8099  # the port in the links of the pages; a crawl can continue only while its URLs stay the same
 NETWORK = "127.20.0.0/16"
 TYPES = {
@@ -237,7 +238,7 @@ def _listening(
 # ── The crawl ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: str) -> list[str]:
+def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: str, spider: str = "web") -> list[str]:
     """Return the arguments of a crawl of the demo web, with short delays, because the hosts are our own."""
     settings = {
         "CRAWL_DIR": crawl_dir,
@@ -253,7 +254,7 @@ def command(sites: Sequence[DemoSite], port: int, hosts_file: Path, crawl_dir: s
     }
     seeds = ",".join(f"http://{site.host}:{port}/" for site in sites)
     given = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    return ["crawl", "web", "-a", f"seeds={seeds}", *given]
+    return ["crawl", spider, "-a", f"seeds={seeds}", *given]
 
 
 def run(words: Sequence[str]) -> int:
@@ -281,8 +282,8 @@ def run(words: Sequence[str]) -> int:
     for number in PASSED_ON:
         signal.signal(number, pass_on)
     signal.signal(signal.SIGTSTP, pause)
-    environment = {"SCRAPY_SETTINGS_MODULE": "crawler.settings"} | os.environ
-    command_line = [sys.executable, "-m", "scrapy", *words]
+    environment = {PROGRAM: program_here()} | os.environ
+    command_line = [sys.executable, "-m", "crawler", *words]
     crawl.append(subprocess.Popen(command_line, env=environment, process_group=0))  # noqa: S603
     for early in received:
         pass_on(early, None)
@@ -296,7 +297,7 @@ def explain(port: int, sites: Sequence[DemoSite], hosts_file: Path, words: Seque
     for site in sites:
         print(f"  http://{site.host}:{port}/  at {site.address}")
     print("Crawl it from another terminal:")
-    print(f"  {shlex.join(['scrapy', *words])}", flush=True)
+    print(f"  {shlex.join([program_here(), *words])}", flush=True)
 
 
 def interruption() -> threading.Event:
@@ -322,13 +323,14 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--serve-only", action="store_true", help="serve until interrupted, and print how to crawl")
     parser.add_argument("--crawl-dir", default="data/demo", metavar="DIR", help="CRAWL_DIR (default %(default)s)")
+    parser.add_argument("--spider", default="web", metavar="NAME", help="the spider that crawls it (default web)")
     parser.add_argument(
         "--port", type=int, default=PORT, help="port of the server (default %(default)s); 0 = any free one"
     )
     parser.add_argument(
         "--log", metavar="FILE", help="append every request that the server gets to FILE, as a line of JSON"
     )
-    parser.add_argument("words", nargs="*", metavar="-- WORDS", help="more arguments for `scrapy crawl web`")
+    parser.add_argument("words", nargs="*", metavar="-- WORDS", help="more arguments for `scrapy crawl`")
     return parser.parse_args(words)
 
 
@@ -339,7 +341,8 @@ def _demo(arguments: argparse.Namespace) -> int:
         port = stack.enter_context(serving(sites, arguments.port, log=log))
         hosts_file = Path(stack.enter_context(TemporaryDirectory(prefix="orbweaver-demo-"))) / "hosts"
         hosts_file.write_text("".join(f"{site.address} {site.host}\n" for site in sites), encoding="utf-8")
-        words = [*command(sites, port, hosts_file, arguments.crawl_dir), *arguments.words]
+        given = command(sites, port, hosts_file, arguments.crawl_dir, arguments.spider)
+        words = [*given, *arguments.words]
         if arguments.serve_only:
             ended = interruption()
             explain(port, sites, hosts_file, words)

@@ -6,11 +6,13 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from crawler.errors import DiskTrouble
 
+_PACKAGE = "crawler"
 PART = ".part"  # ending of a file's name until the file is complete
 
 
@@ -65,3 +67,10 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def data_folder(name: str) -> Path:
+    """Return a folder of data/: it comes with the installed package, or lies beside it in a checkout."""
+    package = Path(str(files(_PACKAGE)))
+    installed = package / "data" / name
+    return installed if installed.is_dir() else package.parent / "data" / name

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +19,28 @@ from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import exit_code_of
+from crawler.addon import add_components, is_used_in
+from crawler.engine.command import as_called, exit_code_of
 from crawler.engine.logs import hide_startup_lines
+from crawler.engine.run_end import exit_code_of_run, store_run, summary_of
 from crawler.engine.scheduler import FrontierScheduler
+from crawler.engine.seeds import add_seeds, seeds_of_argument
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
 from crawler.engine.wiring import crawl_options
-from crawler.errors import FINISHED_BADLY, BadInput, CrawlError, Misconfigured
+from crawler.errors import CrawlError, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
 from crawler.files import write_text_atomically
-from crawler.items import Outcome
 from crawler.monitor.prometheus import LastRun
-from crawler.monitor.summary import merge_summaries, summary_data, summary_lines
+from crawler.monitor.summary import merge_summaries, summary_lines
 from crawler.monitor.terminal import restore_cursor
-from crawler.monitor.text import account_data
 from crawler.options import Options
-from crawler.stores.contract.urls import NewUrl
-from crawler.stores.open import open_store
-from crawler.urls.canonical import UrlPolicy
-from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
 from crawler.worker.session import Session
-from crawler.worker.startup import refuse_foreign_hosts
 from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
 logger = logging.getLogger(__name__)
 
 STOP_WITHIN = 19.0  # seconds after the first signal
-ERROR_BUDGET = 0.01  # share of visits on which our own code may fail
 
 
 class CrawlCommand(BaseRunSpiderCommand):
@@ -105,17 +100,20 @@ class CrawlCommand(BaseRunSpiderCommand):
             raise Misconfigured(f"There is no spider {name!r}; `scrapy list` shows which there are.")
         end_with_supervisor()
         crawler = self._create_crawler(name)
+        if is_used_in(crawler.settings):
+            add_components(crawler.settings)
         crawler.signals = QuickSignals(crawler)
         options = crawl_options(crawler.settings)
         feeds = [str(uri) for uri in crawler.settings.getdict("FEEDS")]
         if self._workers > 1 or self._join:
             _check_feeds_of_several(feeds)
         self._is_stdout_taken = any(uri.startswith("stdout:") for uri in feeds)
-        seeds = list(_seeds(arguments.get("seeds", ""), options.urls.new_policy()))
+        argument = arguments.get("seeds", "")
+        seeds = list(seeds_of_argument(argument, options.urls.new_policy()))
         session = Session.open(options, join=self._join, expected=self._workers)
         try:
-            refuse_foreign_hosts(options, [seed.url for seed in seeds])
-            _add_seeds(session, seeds)
+            add_seeds(session, seeds)
+            session.seeds_argument = argument
         except BaseException:
             session.close()
             raise
@@ -131,13 +129,18 @@ class CrawlCommand(BaseRunSpiderCommand):
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
-        self.crawler_process.start(install_signal_handlers=False)
+        code = 1
         try:
+            self.crawler_process.start(install_signal_handlers=False)
             code = self._finish(session)
         except CrawlError as error:
-            publication.end(error.exit_code)
+            code = error.exit_code
             raise
-        publication.end(code)
+        except SystemExit as end:
+            code = int(end.code or 0)
+            raise
+        finally:
+            publication.end(code)
         return code
 
     def _finish(self, session: Session) -> int:
@@ -146,8 +149,8 @@ class CrawlCommand(BaseRunSpiderCommand):
             raise session.fatal
         if self.crawler_process.bootstrap_failed:
             return 1
-        self._summarize(session)
-        return _exit_code(session)
+        self._print_summary(session.options, summary_of(session), session.now())
+        return exit_code_of_run(session)
 
     def _supervise(self, options: Options) -> int:
         begun = time.monotonic()
@@ -165,20 +168,10 @@ class CrawlCommand(BaseRunSpiderCommand):
             write_last_run(options, LastRun(at=time.time(), exit_code=code, seconds=time.monotonic() - begun))
         return code
 
-    def _summarize(self, session: Session) -> None:
-        data = summary_data(session.record.finished, session.now() - session.started, session.record)
-        self._print_summary(session.options, data, session.now())
-
     def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
-        store = open_store(options.store)
-        try:
-            account, segments = store.crawl.account(), store.archive.segments()
-            data["crawl"] = account_data(account, segments)
-            store.crawl.add_run(data, now)
-        finally:
-            store.close()
-        lines = summary_lines(data, account, str(options.crawl.dir), now)
-        print("\n".join(lines), file=sys.stderr if self._is_stdout_taken else sys.stdout)
+        account = store_run(options, data, now)
+        text = as_called("\n".join(summary_lines(data, account, str(options.crawl.dir), now)))
+        print(text, file=sys.stderr if self._is_stdout_taken else sys.stdout)
         if self._summary_file:
             write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
 
@@ -230,42 +223,3 @@ def _exit_at_once(code: int) -> None:
     """Exit without cleaning up, which loses no more than a kill, but restore the terminal."""
     restore_cursor(sys.stderr)
     os._exit(code)
-
-
-def _seeds(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
-    """Read seeds from a file, or from a list of URLs separated by commas."""
-    if not text:
-        return
-    if Path(text).is_file():
-        lines = read_seeds(text, policy.canonicalize)
-    else:
-        lines = seeds_in(text.split(","), "seeds", policy.canonicalize)
-    bad = []
-    for line in lines:
-        if isinstance(line, BadSeed):
-            bad.append(line)
-        else:
-            yield line
-    for line in bad[:20]:
-        print(line, file=sys.stderr)
-    if bad and "://" not in text and not Path(text).is_file():
-        raise BadInput(f"seeds={text}: neither a file nor URLs; nothing was crawled.")
-
-
-def _add_seeds(session: Session, seeds: list[NewUrl]) -> None:
-    def add() -> list[str]:
-        session.store.urls.add_seeds(seeds, session.now())
-        return session.new_seeds()
-
-    new = session.call(add)
-    session.extend_scope(new)
-    session.call(lambda: session.open_scope(new))
-
-
-def _exit_code(session: Session) -> int:
-    record = session.record
-    broken = sum(count for (outcome, _), count in record.outcomes.items() if outcome is Outcome.BROKEN)
-    if broken > ERROR_BUDGET * record.visits:
-        print(f"orbweaver: our own code failed on {broken} of {record.visits} visits; see the log.", file=sys.stderr)
-        return FINISHED_BADLY
-    return 0

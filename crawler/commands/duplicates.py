@@ -38,7 +38,7 @@ from crawler.collection.similar.sources import (
     list_files,
 )
 from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
 from crawler.monitor.progress_bar import showing_progress
@@ -187,7 +187,7 @@ class DuplicatesCommand(ScrapyCommand):
 
     def _options(self) -> Options:
         assert self.settings is not None
-        return Options.of(self.settings)
+        return command_options(self.settings)
 
 
 def _check_usage(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.collection.exporter import Exporter, publish_pending_anchors
 from crawler.collection.targets import TARGET_NAMES, TARGETS_WITH_BLOCKS, default_duplicates, make_target
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
@@ -126,7 +126,7 @@ class ExportCommand(ScrapyCommand):
 
     def _export(self, name: str, place: str, selection: Selection, opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         # What is loaded by now stays, and documents hardly leave cycles: collecting garbage less often saves some time.
         gc.collect()
         gc.freeze()

@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.content.answers import plain_body_of
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
 from crawler.items import TextBlock
@@ -88,7 +88,7 @@ class InspectCommand(ScrapyCommand):
 
     def _inspect(self, name: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         reading = replace(options.reading, context=True)
         if opts.method is not None:
             reading = replace(reading, extractor=opts.method, second="")

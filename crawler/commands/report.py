@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.files import write_text_atomically
 from crawler.monitor.host import host_key_of, unknown_host_message
 from crawler.options import Options
@@ -70,7 +70,7 @@ class ReportCommand(ScrapyCommand):
 
     def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         store = open_store(options.store, read_only=True)
         try:
             data = _data(store, replace(options, politeness=last_politeness(store, options.politeness)), host)

@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.search_update import update_index
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
 from crawler.monitor.progress_bar import showing_progress
@@ -87,7 +87,7 @@ class SearchCommand(ScrapyCommand):
 
     def _search(self, query: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         directory: Path = opts.index or options.crawl.dir / "search"
         if not opts.no_update:
             _update(options, directory, full=opts.full)

@@ -14,9 +14,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import BadInput
-from crawler.options import Options
 from crawler.stores.contract.urls import NewUrl
 from crawler.stores.open import open_store
 from crawler.urls.canonical import UrlPolicy
@@ -68,7 +67,7 @@ class SeedCommand(ScrapyCommand):
 
     def _seed(self, files: list[str], *, strict: bool, now: bool, bulk: bool) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         policy = options.urls.new_policy()
         if strict:
             lines = (line for file in files for line in read_seeds(file, policy.canonicalize))

@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import archived_versions, read_archived
-from crawler.content.answers import ArchivedAnswer, parse_archived, plain_body_of
-from crawler.engine.command import exit_code_of
+from crawler.collection.cached_view import cached_view
+from crawler.content.answers import ArchivedAnswer, parse_archived
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
 from crawler.monitor.text import date_of
 from crawler.options import Options
-from crawler.parse.documents import Document, convert
 from crawler.parse.html import Reading
 from crawler.parse.reading import text_of
 from crawler.stores.contract.documents import DocumentRow
@@ -70,7 +69,7 @@ class ShowCommand(ScrapyCommand):
 
     def _show(self, text: str, opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         url = options.urls.new_policy().canonicalize(text)
         if url is None:
             raise CrawlError(f"{text}: not a URL that is ever crawled; `scrapy why` says what is wrong with it.")
@@ -126,8 +125,7 @@ def _requested_output(
     if opts.headers:
         return archived.head, b""
     if opts.html:
-        body, content_type = plain_body_of(archived)
-        return cached_view(convert(body, archived.url, content_type), document).encode("utf-8", "replace"), b""
+        return cached_view(archived, document).encode("utf-8", "replace"), b""
     if not opts.text:
         return archived.head, archived.body
     found = parse_archived(archived, reading)
@@ -139,20 +137,6 @@ def _requested_output(
             f"read{why}; without --text its bytes are shown."
         )
     return text.encode("utf-8", "replace") + b"\n", b""
-
-
-def cached_view(found: Document, document: DocumentRow) -> str:
-    """Make an HTML page that shows a document of any format; a browser loads and runs nothing for it."""
-    title = escape(found.title or document.url)
-    trouble = f"<p><i>Not all of it could be read: {escape(found.problem)}.</i></p>\n" if found.problem else ""
-    return (
-        '<!DOCTYPE html>\n<html><head><meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">\n'
-        f'<meta name="robots" content="noindex">\n<title>{title}</title></head>\n<body>\n'
-        f"<p><i>{escape(document.url)} as it was on {date_of(document.fetched)}, read as "
-        f"{escape(found.format or 'a format that cannot be shown')}.</i></p>\n<hr>\n{trouble}{found.html}\n"
-        "</body></html>\n"
-    )
 
 
 def _safe_for_terminal(document: DocumentRow, text: bytes, body: bytes) -> tuple[bytes, bytes]:

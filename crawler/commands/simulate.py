@@ -16,9 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.monitor.charts import CHART_TYPES
-from crawler.options import Options
 from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
 from crawler.simulation.web import WebPlan
@@ -140,7 +139,7 @@ class SimulateCommand(ScrapyCommand):
 
     def _simulate(self, opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         plan = WebPlan(
             hosts=opts.hosts,
             pages=opts.pages,

@@ -10,11 +10,10 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawler.clock import steady_clock
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import as_called, command_options, exit_code_of
 from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.text import account_data, next_due, span_of
-from crawler.options import Options
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.contract.partitions import WorkerStatus
@@ -55,7 +54,7 @@ class StatusCommand(ScrapyCommand):
 
     def _status(self, host: str | None, *, as_json: bool) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         store = open_store(options.store, read_only=True)
         try:
             if host is not None:
@@ -72,7 +71,7 @@ class StatusCommand(ScrapyCommand):
         if as_json:
             print(json.dumps(_as_data(account, segments, workers, size, now)))
         else:
-            print("\n".join(_lines(str(options.crawl.dir), account, segments, workers, size, now)))
+            print(as_called("\n".join(_lines(str(options.crawl.dir), account, segments, workers, size, now))))
         return 0
 
 

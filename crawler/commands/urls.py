@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store
@@ -58,7 +58,7 @@ class UrlsCommand(ScrapyCommand):
 
     def _urls(self, args: list[str], opts: argparse.Namespace) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         if opts.rules:
             for line in _rules(options, as_json=opts.json):
                 print(line)

@@ -10,7 +10,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import as_called, command_options, exit_code_of
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politeness
@@ -58,7 +58,7 @@ class WhyCommand(ScrapyCommand):
 
     def _why(self, text: str) -> int:
         assert self.settings is not None
-        options = Options.of(self.settings)
+        options = command_options(self.settings)
         policy = options.urls.new_policy()
         url = policy.canonicalize(text)
         if url is None:
@@ -66,7 +66,8 @@ class WhyCommand(ScrapyCommand):
             return 0
         store = open_store(options.store, read_only=True)
         try:
-            print("\n".join([url, *(f"  {line}" for line in explain(store, options, policy.trace(text), url))]))
+            lines = explain(store, options, policy.trace(text), url)
+            print("\n".join([url, *(f"  {as_called(line)}" for line in lines)]))
         finally:
             store.close()
         return 0

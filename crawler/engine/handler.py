@@ -12,7 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.engine.client import FetchClient
-from crawler.engine.meta import FETCHED, HEADERS, METHOD, VISIT, FetchedResponse
+from crawler.engine.meta import FETCHED, HEADERS, METHOD, VISIT
+from crawler.engine.responses import FetchedResponse
 from crawler.engine.session import components_of
 from crawler.fetch.limits import FetchLimits
 from crawler.fetch.robots import LARGEST_FILE

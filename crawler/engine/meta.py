@@ -1,11 +1,10 @@
-"""What a visit carries through Scrapy: keys of `request.meta`, the response, and the refusal by a middleware."""
+"""What a visit carries through Scrapy: keys of `request.meta`, and the refusal by a middleware."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response
 
 from crawler.fetch.answers import AnswerMeaning, meaning_of
 from crawler.items import Fetched, Link, Reason
@@ -35,11 +34,3 @@ class VisitDenied(IgnoreRequest):  # type: ignore[misc, unused-ignore]
     def __init__(self, reason: Reason, detail: str = "", location: Link | None = None) -> None:
         super().__init__(reason.meaning)
         self.reason, self.detail, self.location = reason, detail, location
-
-
-class FetchedResponse(Response):
-    """A response with the `Fetched`: status, headers and body as they came over the wire."""
-
-    def __init__(self, *args: Any, fetched: Fetched, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fetched = fetched

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from inspect import isawaitable
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
 from typing import Any
 
 from scrapy.exceptions import CloseSpider, DropItem
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, FetchedResponse, VisitDenied, meaning_in
+from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied, meaning_in
+from crawler.engine.responses import FetchedResponse
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,40 @@ def exactly_one(parse: Callable[..., Any], response: Response) -> list[Any] | As
     except Exception as error:
         return [_failed(response, error)]
     return _with_one_result_async(output, response)
+
+
+def result_and_items(parse: Callable[..., Any]) -> Callable[[FetchedResponse], Any]:
+    """Return a callback for a spider that knows nothing of visits: it yields the visit's result itself.
+
+    `parse` then gets the pages with text that were fetched, as Scrapy's own downloader gives them. If it raises, the
+    visit counts all the same.
+    """
+
+    def items_of(response: FetchedResponse) -> Iterator[Any]:
+        result = visited_of(response)
+        yield result
+        if _is_page(result) and isinstance(response.plain, TextResponse):
+            yield from iterate_spider_output(parse(response.plain))
+
+    async def items_of_async(response: FetchedResponse) -> AsyncIterator[Any]:
+        result = visited_of(response)
+        yield result
+        if _is_page(result) and isinstance(response.plain, TextResponse):
+            output = parse(response.plain)
+            if isawaitable(output):
+                output = await output
+            if hasattr(output, "__aiter__"):
+                async for item in output:
+                    yield item
+            else:
+                for item in iterate_spider_output(output):
+                    yield item
+
+    return items_of_async if isasyncgenfunction(parse) or iscoroutinefunction(parse) else items_of
+
+
+def _is_page(result: Visited) -> bool:
+    return result.outcome is Outcome.FETCHED and result.visit.kind is Kind.PAGE
 
 
 def _with_one_result(items: Iterable[Any], response: Response) -> Iterator[Any]:

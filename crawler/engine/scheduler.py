@@ -22,10 +22,13 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.engine.client import FetchClient
+from crawler.engine.command import exit_with
 from crawler.engine.meta import RULES, TRUST, VISIT, VisitDenied
-from crawler.engine.results import NotAPage, broken, exactly_one, refused
+from crawler.engine.results import NotAPage, broken, exactly_one, refused, result_and_items
 from crawler.engine.runtime import ScrapyRuntime
+from crawler.engine.seeds import add_seeds_of_spider
 from crawler.engine.session import components_of
+from crawler.errors import CrawlError
 from crawler.items import Outcome, Reason, Visit, Visited
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.hosts import origin_of
@@ -50,6 +53,7 @@ class FrontierScheduler(BaseScheduler):
         self._limits = session.options.crawl
         self._stats = crawler.stats
         self._is_stopping = False
+        self._has_warned = False  # of a callback
         self._timers: list[asyncio.TimerHandle] = []
 
     @classmethod
@@ -67,7 +71,14 @@ class FrontierScheduler(BaseScheduler):
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
+        self._parse = spider.parse if getattr(spider, "yields_visits", False) else result_and_items(spider.parse)
         spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
+        _warn_of_unused(spider)
+        try:
+            add_seeds_of_spider(self._session, spider)
+        except CrawlError as error:
+            self._session.close()
+            exit_with(error)
         if self._limits.max_seconds:
             self._later(self._limits.max_seconds, partial(self.finish, "time limit reached"))
         self._runtime.open(self)
@@ -94,6 +105,12 @@ class FrontierScheduler(BaseScheduler):
         url = self._session.scope.policy.canonicalize(request.url)
         if url is None or request.method != "GET":
             return False
+        if request.callback is not None and not self._has_warned and request.callback != self._spider.parse:
+            self._has_warned = True
+            logger.warning(
+                "A request names a callback, which is not kept: every page goes to the spider's `parse`, where its URL "
+                "can tell what it is"
+            )
         refusal = self._session.scope.rejection(url)
         # From -10, the last, to 10.
         hint = min(max(0.5 + request.priority / 20, 0.0), 1.0) if request.priority else None
@@ -145,7 +162,7 @@ class FrontierScheduler(BaseScheduler):
         return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)
 
     def _on_answer(self, response: Response) -> Any:
-        return exactly_one(self._spider.parse, response)
+        return exactly_one(self._parse, response)
 
     def _on_failure(self, failure: Failure) -> list[Visited]:
         """Return the result of a visit that a middleware has refused, or failed on."""
@@ -234,3 +251,8 @@ class FrontierScheduler(BaseScheduler):
     def _is_engine_working(self) -> bool:
         slot = self._crawler.engine._slot
         return slot is not None and bool(slot.inprogress)
+
+
+def _warn_of_unused(spider: Spider) -> None:
+    if getattr(spider, "allowed_domains", None):
+        logger.warning("allowed_domains of the spider is not used: SCOPE and the seeds say which URLs are visited")

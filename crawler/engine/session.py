@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 
+from crawler.engine.command import exit_with
+from crawler.engine.run_end import ForeignRun
 from crawler.engine.wiring import crawl_options
+from crawler.errors import CrawlError
 from crawler.worker.session import Session
 
 T = TypeVar("T")
@@ -19,6 +23,7 @@ class Components:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.foreign_run: ForeignRun | None = None  # if another command than ours has started the crawl
         self._parts: dict[Callable[[Components], Any], Any] = {}
 
     def get(self, make: Callable[[Components], T]) -> T:
@@ -38,8 +43,19 @@ def attach(crawler: Crawler, session: Session) -> Components:
 
 
 def components_of(crawler: Crawler) -> Components:
-    """Return what the components of a crawler share; the first call opens the session."""
-    return _components.get(crawler) or attach(crawler, Session.open(crawl_options(crawler.settings)))
+    """Return what the components of a crawler share.
+
+    If no command of ours has opened a session, the first call does, and sees to the end of the run.
+    """
+    found = _components.get(crawler)
+    if found is None:
+        try:
+            found = attach(crawler, Session.open(crawl_options(crawler.settings)))
+        except CrawlError as error:
+            exit_with(error)
+        found.foreign_run = ForeignRun(found.session)
+        crawler.signals.connect(found.foreign_run.end, signal=signals.engine_stopped)
+    return found
 
 
 def session_of(crawler: Crawler) -> Session:

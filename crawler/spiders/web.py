@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy import Spider
 
-from crawler.engine.meta import FetchedResponse
+from crawler.engine.responses import FetchedResponse
 from crawler.engine.results import visited_of
 from crawler.items import Visited
 
@@ -21,6 +21,7 @@ class WebSpider(Spider):
 
     name = "web"
     seeds = ""
+    yields_visits = True  # `parse` gets every answer, and yields its visit's result
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield no requests: the scheduler takes what is due from the store."""

@@ -54,6 +54,7 @@ class Session:
         self.lease_end: Callable[[], float] = lambda: math.inf  # when the lease ends; nothing is sent after it
         self.pages_waiting: Callable[[], int] = lambda: 0  # pages that wait for a content process
         self.seeds: list[str] = []
+        self.seeds_argument: object = ""  # the spider's argument `seeds` that was added already
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # called with new seeds
         self.assignment = Assignment(partitions={}, workers=1, share=0)  # at the start
         self._lock = lock

@@ -105,7 +105,7 @@ class Supervisor:
         number = self._numbers
         summary = self._directory / f"{number}.json"
         process = subprocess.Popen(  # noqa: S603 -- our own program
-            [sys.executable, "-m", "scrapy", *self._arguments, "--summary", str(summary)],
+            [sys.executable, "-m", "crawler", *self._arguments, "--summary", str(summary)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -10,7 +10,8 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
-from crawler.engine.meta import FETCHED, VISIT, FetchedResponse
+from crawler.engine.meta import FETCHED, VISIT
+from crawler.engine.responses import FetchedResponse
 from crawler.items import Visited
 from crawler.spiders.web import WebSpider
 from tests.samples import answer

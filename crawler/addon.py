@@ -1,0 +1,72 @@
+"""The add-on for Scrapy projects of other people: `ADDONS = {"crawler.addon.Orbweaver": 100}`.
+
+It sets the values of `crawler/settings.py` where the project has none of its own, and adds our components to the
+project's. What `scrapy startproject` writes (ROBOTSTXT_OBEY, DOWNLOAD_DELAY …) is for components that are not used.
+"""
+
+from __future__ import annotations
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+
+import crawler.settings as ours
+from crawler.engine.command import exit_with
+from crawler.engine.wiring import check_components, check_single_components
+from crawler.errors import CrawlError
+
+# Settings that name the parts of a project; a project has its own.
+_OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE")
+_COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS")
+# Before all pipelines of the project, which thus see pages that are stored, as dicts, and the items of its spiders.
+_PIPELINES = dict(zip(ours.ITEM_PIPELINES, (-300, -200, -100), strict=True))
+
+
+class Orbweaver:
+    """Makes a Scrapy project crawl as Orbweaver does."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Set our values: before a crawler is made, because the event loop is chosen before, and commands need them."""
+        for name, value in vars(ours).items():
+            if name.isupper() and name not in (*_OF_A_PROJECT, *_COMPONENTS, "ITEM_PIPELINES", "DOWNLOAD_HANDLERS"):
+                settings.set(name, value, priority="addon")
+        modules = settings.getlist("SPIDER_MODULES")
+        if "crawler.spiders" not in modules:  # first, so that the project's spiders win over ours of the same name
+            settings.set("SPIDER_MODULES", ["crawler.spiders", *modules], settings.getpriority("SPIDER_MODULES") or 0)
+        add_components(settings)
+        _exit_if_wrong(settings, complete=False)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Add our components to those of a spider's `custom_settings`, too."""
+        add_components(settings)
+        _exit_if_wrong(settings, complete=True)
+
+
+def is_used_in(settings: BaseSettings) -> bool:
+    """Whether a project has the add-on."""
+    return any(load_object(addon) is Orbweaver for addon in build_component_list(settings["ADDONS"]))
+
+
+def add_components(settings: BaseSettings) -> None:
+    """Add our components, except for those to which the project gives a number, or None, itself."""
+    for setting in _COMPONENTS:
+        for path, number in getattr(ours, setting).items():
+            settings.setdefault_in_component_priority_dict(setting, load_object(path), number)
+    for path, number in _PIPELINES.items():
+        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", load_object(path), number)
+    handlers = settings.getdict("DOWNLOAD_HANDLERS")
+    settings.set(
+        "DOWNLOAD_HANDLERS", {**ours.DOWNLOAD_HANDLERS, **handlers}, settings.getpriority("DOWNLOAD_HANDLERS") or 0
+    )
+
+
+def _exit_if_wrong(settings: BaseSettings, *, complete: bool) -> None:
+    """End the program with the name of the setting, if the project's value of one would break a promise."""
+    try:
+        if complete:
+            check_components(settings)
+        else:
+            check_single_components(settings)
+    except CrawlError as error:
+        exit_with(error)

@@ -1,0 +1,68 @@
+"""The seeds that a spider brings along: its argument `seeds`, and its `start_urls`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from scrapy import Spider
+
+from crawler.errors import BadInput
+from crawler.stores.contract.urls import NewUrl
+from crawler.urls.canonical import UrlPolicy
+from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
+from crawler.worker.session import Session
+from crawler.worker.startup import refuse_foreign_hosts
+
+_MOST_SHOWN = 20  # bad lines
+
+
+def seeds_of_argument(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
+    """Read seeds from a file, or from a list of URLs separated by commas."""
+    if not text:
+        return
+    if Path(text).is_file():
+        yield from _without_bad(read_seeds(text, policy.canonicalize))
+        return
+    found = list(seeds_in(text.split(","), "seeds", policy.canonicalize))
+    yield from _without_bad(found)
+    if "://" not in text and any(isinstance(seed, BadSeed) for seed in found):
+        raise BadInput(f"seeds={text}: neither a file nor URLs; nothing was crawled.")
+
+
+def add_seeds(session: Session, seeds: Sequence[NewUrl]) -> None:
+    """Add seeds to the crawl, and extend its scope by them; raises `Misconfigured` if they may not be crawled."""
+    refuse_foreign_hosts(session.options, [seed.url for seed in seeds])
+
+    def add() -> list[str]:
+        session.store.urls.add_seeds(seeds, session.now())
+        return session.new_seeds()
+
+    new = session.call(add)
+    session.extend_scope(new)
+    session.call(lambda: session.open_scope(new))
+
+
+def add_seeds_of_spider(session: Session, spider: Spider) -> None:
+    """Add the seeds of a spider that opens, except for an argument that was read already."""
+    policy, argument = session.options.urls.new_policy(), getattr(spider, "seeds", "") or ""
+    urls = spider.start_urls.split(",") if isinstance(spider.start_urls, str) else spider.start_urls
+    seeds = list(_without_bad(seeds_in(urls, "start_urls", policy.canonicalize)))
+    if argument != session.seeds_argument:
+        text = argument if isinstance(argument, str) else ",".join(map(str, argument))
+        seeds += seeds_of_argument(text, policy)
+    if seeds:
+        add_seeds(session, seeds)
+
+
+def _without_bad(lines: Iterable[NewUrl | BadSeed]) -> Iterator[NewUrl]:
+    """Yield the good lines, and print the bad ones."""
+    bad = []
+    for line in lines:
+        if isinstance(line, BadSeed):
+            bad.append(line)
+        else:
+            yield line
+    for line in bad[:_MOST_SHOWN]:
+        print(line, file=sys.stderr)

@@ -1,0 +1,84 @@
+"""Spiders as Scrapy's own documentation has them, which know nothing of visits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.http import Response
+
+from crawler.items import Kind
+from crawler.spiders.web import WebSpider
+
+
+class Titles(Spider):
+    """Yields dicts, and follows a link by itself."""
+
+    name = "titles"
+
+    def __init__(self, start: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = [start] if start else []
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        title = response.css("title::text").get()
+        yield {"url": response.url, "title": title, "class": type(response).__name__, "status": response.status}
+        for link in response.css("a.own::attr(href)").getall():
+            yield response.follow(link)
+
+
+class TitlesAsync(Titles):
+    name = "titles_async"
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
+        for item in super().parse(response):
+            yield item
+
+
+class TitlesCoroutine(Titles):
+    name = "titles_coroutine"
+
+    async def parse(self, response: Response) -> list[Any]:  # type: ignore[override]
+        return list(super().parse(response))
+
+
+class TitlesList(Titles):
+    name = "titles_list"
+
+    def parse(self, response: Response) -> list[Any]:  # type: ignore[override]
+        return list(super().parse(response))
+
+
+class TitlesOfVisits(WebSpider):
+    """Uses Scrapy's selectors on the answer of a visit."""
+
+    name = "titles_of_visits"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from super().parse(response)
+        is_page = response.meta["visit"].kind is Kind.PAGE
+        if is_page and response.status == 200 and b"html" in response.headers["Content-Type"]:
+            title = response.css("title::text").get()
+            assert title == response.xpath("//title/text()").get() == response.selector.css("title::text").get()
+            assert title in response.text
+            yield {"url": response.url, "title": title}
+
+
+class RaisesOnPages(Spider):
+    name = "raises_on_pages"
+
+    def parse(self, response: Response) -> Any:
+        raise ValueError("the user's own bug")
+
+
+class Callbacks(Spider):
+    name = "callbacks"
+    allowed_domains = ("a.test",)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        yield Request(response.urljoin("/asked"), callback=self.parse_other)
+
+    def parse_other(self, response: Response) -> None:
+        raise AssertionError("callbacks are not kept")
