@@ -45,10 +45,10 @@ def write_text_atomically(path: Path, text: str) -> None:
         raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error
 
 
-def exclusive_lock(file: IO[Any]) -> bool:
+def exclusive_lock(file: IO[Any], *, wait: bool = False) -> bool:
     """Lock an open file for this process, until it is closed; False if another process holds the lock."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

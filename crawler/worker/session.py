@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, port_of, registered_domain
 from crawler.worker import startup
 from crawler.worker.committer import CommitAnswer, Committer
-from crawler.worker.slots import SlotLock, free_slots, take_slot
+from crawler.worker.slots import SlotLock, free_slots, has_unclean_slot, place_of, starting, take_slot
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Session:
     Implements `crawler.worker.runtime.StoreAccess`.
     """
 
-    def __init__(self, options: Options, lock: SlotLock, now: Callable[[], float], expected: int = 1) -> None:
+    def __init__(self, options: Options, now: Callable[[], float], expected: int = 1) -> None:
         self.options = options
         self.expected = expected
         self.now = now
@@ -57,7 +57,9 @@ class Session:
         self.seeds_argument: object = ""  # the spider's argument `seeds` that was added already
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # called with new seeds
         self.assignment = Assignment(partitions={}, workers=1, share=0)  # at the start
-        self._lock = lock
+        self._workers_directory = options.crawl.dir / "workers"
+        self._place = place_of(self._workers_directory)
+        self._lock: SlotLock | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._committer: Committer | None = None
         self._last_seed = 0
@@ -71,21 +73,27 @@ class Session:
         partitions that it would have to release at once.
         """
         startup.prepare_directory(options)
-        lock = take_slot(options.crawl.dir / "workers", join=join)
-        session = cls(options, lock, steady_clock(), expected)
-        try:
-            session.call(session._start)
-            lock.sign(session.started)
-        except BaseException:
-            session._thread.shutdown()
-            lock.drop()
-            raise
+        with starting(options.crawl.dir / "workers", join=join):
+            session = cls(options, steady_clock(), expected)
+            try:
+                session.call(session._start)
+                session._slot_lock.sign(session.started)
+            except BaseException:
+                session._thread.shutdown()
+                if session._lock is not None:
+                    session._lock.drop()
+                raise
         return session
 
     @property
     def slot(self) -> int:
         """The number of this worker among those of the crawl."""
-        return self._lock.number
+        return self._slot_lock.number
+
+    @property
+    def _slot_lock(self) -> SlotLock:
+        assert self._lock is not None, "the session is open"
+        return self._lock
 
     @property
     def committer(self) -> Committer:
@@ -141,9 +149,9 @@ class Session:
         """Unlock the slot: everything is committed and nothing leased. After a fatal error the next worker recovers."""
         self._thread.shutdown(wait=self.fatal is None)
         if self.fatal is None:
-            self._lock.release()
+            self._slot_lock.release()
         else:
-            self._lock.drop()
+            self._slot_lock.drop()
 
     # ── in the store's thread ──
 
@@ -151,15 +159,16 @@ class Session:
         options = self.options
         store = open_store(
             options.store,
-            check=self._lock.was_unclean,
+            check=has_unclean_slot(self._workers_directory),
             budgets=options.budgets,
             probe_after=options.probe_after,
             duplicates=options.duplicates,
             group_of=options.politeness.group_of,
         )
         try:
+            self._lock = take_slot(self._workers_directory, self._place, store.partitions)
             self._recover(store, self._lock)
-            for lock in free_slots(options.crawl.dir / "workers", but=self.slot):
+            for lock in self._free_slots(store):
                 self._recover(store, lock)
                 lock.release()
             startup.check_clock(store, self.now())
@@ -176,6 +185,14 @@ class Session:
             store.close()
             raise
 
+    def _free_slots(self, store: Store) -> Iterator[SlotLock]:
+        """Lock, one by one, the other slots of our directory whose workers are gone."""
+        for lock in free_slots(self._workers_directory, but=self.slot):
+            if store.partitions.claim_slot(self._place, lock.number):
+                yield lock
+            else:  # the store gave the number to another directory
+                lock.drop()
+
     def _recover(self, store: Store, lock: SlotLock) -> None:
         startup.recover(store, self.options, lock, self.now(), self._full_rest)
 
@@ -189,7 +206,7 @@ class Session:
     def renew_lease(self) -> Assignment:
         """Extend our lease, recover what dead workers left, and every minute publish new anchor text."""
         options, record = self.options, self.record
-        for lock in free_slots(options.crawl.dir / "workers", but=self.slot):
+        for lock in self._free_slots(self.store):
             if lock.was_unclean:
                 self._recover(self.store, lock)
                 lock.release()

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from crawler.errors import AlreadyRunning
 from crawler.files import exclusive_lock, sync_file
+
+
+class WorkerNumbers(Protocol):
+    """Gives numbers to the workers of all directories that share a store."""
+
+    def new_slot(self, place: str) -> int: ...
+
+    def claim_slot(self, place: str, slot: int) -> bool: ...
 
 
 class SlotLock:
@@ -55,21 +64,58 @@ class SlotLock:
         sync_file(self._file)
 
 
-def take_slot(directory: Path, *, join: bool) -> SlotLock:
-    """Lock slot 0 if no worker is running; or, to join running workers, the first free slot."""
-    if join:
-        return next(lock for number in count() if (lock := SlotLock.take(directory, number)) is not None)
-    lock = SlotLock.take(directory, 0)
-    if lock is None:
-        raise already_running(directory)
-    for path in sorted(directory.glob("*.lock")):
-        if path.stem.isdecimal() and path.stem != "0":
-            other = SlotLock.take(directory, int(path.stem))
-            if other is None:
+@contextmanager
+def starting(directory: Path, *, join: bool) -> Iterator[None]:
+    """Let one process at a time start in a directory. One that does not `join` others must be the only one there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "start.lock").open("a", encoding="utf-8") as file:
+        if not exclusive_lock(file, wait=join):
+            raise already_running(directory)
+        if not join:
+            for lock in _locks(directory):
+                if not isinstance(lock, SlotLock):
+                    raise already_running(directory, lock)
                 lock.drop()
-                raise already_running(directory, int(path.stem))
-            other.drop()
-    return lock
+        yield
+
+
+def take_slot(directory: Path, place: str, numbers: WorkerNumbers) -> SlotLock:
+    """Lock the first free slot that this directory has in the store; or a new one."""
+    for lock in _locks(directory):
+        if isinstance(lock, SlotLock):
+            if numbers.claim_slot(place, lock.number):
+                return lock
+            lock.drop()
+    while (new := SlotLock.take(directory, numbers.new_slot(place))) is None:
+        continue  # a worker of another store has this number here
+    return new
+
+
+def place_of(directory: Path) -> str:
+    """Return the identifier of a crawl directory, by which the store knows it; made when it is first needed."""
+    path = directory / "place"
+    if not path.exists():
+        part = directory / f"place-{os.getpid()}"
+        with part.open("w", encoding="utf-8") as file:
+            file.write(secrets.token_hex(8))
+            sync_file(file)
+        part.replace(path)
+    return path.read_text(encoding="utf-8").strip()
+
+
+def _locks(directory: Path) -> Iterator[SlotLock | int]:
+    """Lock the slots of a directory one by one; where a living process holds one, yield its number instead."""
+    numbers = sorted(int(path.stem) for path in directory.glob("*.lock") if path.stem.isdecimal())
+    for number in numbers:
+        yield SlotLock.take(directory, number) or number
+
+
+def has_unclean_slot(directory: Path) -> bool:
+    """Whether a worker that had a slot of this directory died."""
+    free = [lock for lock in _locks(directory) if isinstance(lock, SlotLock)]
+    for lock in free:
+        lock.drop()
+    return any(lock.was_unclean for lock in free)
 
 
 def free_slots(directory: Path, but: int) -> Iterator[SlotLock]:

@@ -177,3 +177,28 @@ def test_a_remote_robots_txt_on_a_held_host_holds_its_origin(shared_store: Store
     assert rules is not None
     assert (rules.held_until, rules.expires, rules.fetched) == (NOW + 500, NOW + 500, NOW)
     assert shared_store.partitions.remote_robots(YOU, NOW + 600) == []  # its origin has an answer
+
+
+# ── Worker numbers ──
+
+
+def test_a_worker_number_belongs_to_one_directory(opener: Opener) -> None:
+    store = opener()
+    assert [store.partitions.new_slot("here"), store.partitions.new_slot("there")] == [0, 1]
+    assert store.partitions.claim_slot("here", 0)
+    assert not store.partitions.claim_slot("there", 0)
+    assert store.partitions.claim_slot("there", 1)
+    assert store.partitions.claim_slot("there", 7)  # nobody had it
+    assert not store.partitions.claim_slot("here", 7)
+    assert [store.partitions.new_slot("here") for _ in range(6)] == [2, 3, 4, 5, 6, 8]
+
+
+def test_numbers_that_were_used_before_directories_were_known_are_not_given_again(opener: Opener) -> None:
+    store = opener()
+    renew_lease(store, ME)
+    renew_lease(store, YOU)
+    assert store.partitions.new_slot("there") == 2
+    assert store.partitions.claim_slot("here", 0)
+    store.partitions.leave(ME)
+    store.partitions.leave(YOU)
+    assert store.partitions.new_slot("there") == 1

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -117,6 +118,18 @@ def make_due(directory: Path) -> None:
     connection = apsw.Connection(str(directory / "crawl.db"))
     connection.execute("UPDATE urls SET due = 1 WHERE state = 0; UPDATE hosts SET due = 1 WHERE due IS NOT NULL")
     connection.close()
+
+
+def wait_for(condition: object, timeout: float = 60) -> None:
+    """Wait until a condition holds; a generous timeout keeps a broken crawl from hanging the tests."""
+    assert callable(condition)
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        with suppress(Exception):  # the store or file that it reads may not exist yet
+            if condition():
+                return
+        time.sleep(0.02)
+    raise AssertionError("the condition did not come true in time")
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from crawler.urls.hosts import origin_of
 from tests.crawl.pages import Pages, pages_served
-from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file
-from tests.crawl.test_web import pages_in, wait_for
+from tests.crawl.runner import crawling, polite_to, rows, scrapy, seeds_file, wait_for
+from tests.crawl.test_web import pages_in
 from tests.webgraph.log import Entry, refetches
 from tests.webgraph.server import Served
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.broken import is_third
-from tests.crawl.runner import ROOT, command, crawling, polite_to, rows, scrapy, seeds_file
+from tests.crawl.runner import ROOT, command, crawling, polite_to, rows, scrapy, seeds_file, wait_for
 from tests.proofs.kill import archive
 from tests.proofs.kill.proof import Proof
 from tests.webgraph.log import forbidden_hits, gaps, missing_pages, politeness, refetches, robots_first
@@ -214,15 +213,3 @@ def assert_clean_end(directory: Path) -> None:
     assert sorted(names) == sorted(path.name for path in (directory / "warc").iterdir())
     assert archive.miscounted_files(directory, names) == []
     assert archive.broken_files(directory, names) == []
-
-
-def wait_for(condition: object, timeout: float = 60) -> None:
-    """Wait until a condition holds; a generous timeout keeps a broken crawl from hanging the tests."""
-    assert callable(condition)
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        with suppress(Exception):  # the store or file that it reads may not exist yet
-            if condition():
-                return
-        time.sleep(0.02)
-    raise AssertionError("the condition did not come true in time")

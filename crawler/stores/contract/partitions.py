@@ -59,6 +59,12 @@ class Recovery:
 class PartitionStore(Protocol):
     """Leases partitions to workers and recovers from those that died."""
 
+    def new_slot(self, place: str) -> int:
+        """Return a worker number for a crawl directory: the lowest that no worker of another directory ever had."""
+
+    def claim_slot(self, place: str, slot: int) -> bool:
+        """Whether a worker number belongs to a crawl directory; one that has no owner does so from now on."""
+
     def recover(self, slots: Collection[int], now: float, full_rest: FullRest) -> Recovery:
         """Return the URLs that the dead workers of these slots had leased; their partitions become free.
 

@@ -8,6 +8,7 @@ belongs to the partition of its first host.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import count
 from typing import Any
 
 import apsw
@@ -22,6 +23,7 @@ from crawler.urls.hosts import origin_of, partition_of
 from crawler.urls.keys import key_of
 
 _WORKER_COLUMNS = "slot, owner, pid, since, lease_end, visits, pages, new_urls, late, rate, store_share, limited_by"
+_SLOT = "place_of_slot_"  # facts: which crawl directory has a worker number
 _REST_AFTER_CRASHES = 3_600.0  # of an origin whose robots.txt was being visited when several processes died
 
 # A leased URL belongs to the partition of the host that is visited.
@@ -47,6 +49,24 @@ class SqlitePartitions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def new_slot(self, place: str) -> int:
+        with self._database.transaction() as connection:
+            rows: Any = connection.execute(
+                f"""SELECT slot FROM segments UNION SELECT slot FROM workers UNION
+                    SELECT slot FROM partitions WHERE slot IS NOT NULL UNION
+                    SELECT CAST(substr(name, {len(_SLOT) + 1}) AS INTEGER) FROM crawl WHERE name GLOB '{_SLOT}*'"""
+            )
+            taken = {slot for (slot,) in rows}
+            slot = next(number for number in count() if number not in taken)
+            connection.execute("INSERT INTO crawl VALUES (?, ?)", (f"{_SLOT}{slot}", place))
+            return slot
+
+    def claim_slot(self, place: str, slot: int) -> bool:
+        with self._database.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO crawl VALUES (?, ?)", (f"{_SLOT}{slot}", place))
+            owner: str = connection.execute("SELECT value FROM crawl WHERE name = ?", (f"{_SLOT}{slot}",)).get
+            return owner == place
 
     def recover(self, slots: Collection[int], now: float, full_rest: FullRest) -> Recovery:
         placeholders = ",".join("?" * len(slots))
