@@ -116,7 +116,7 @@ POLITENESS_ADDRESS_CONNECTIONS = 4  # connections to one IP address at the same 
 # Seconds between the end of an answer and the next request to the same IP address; none for OWN_HOSTS.
 POLITENESS_ADDRESS_GAP = 0.5
 OWN_HOSTS = ""  # host patterns that you run yourself: they allow short delays and need no CONTACT
-BANDWIDTH_LIMIT = 0.0  # bytes a second from all hosts together; 0 = no limit
+BANDWIDTH_LIMIT = 0.0  # bytes a second from all hosts to all workers together; 0 = no limit
 BANDWIDTH_HOST_LIMIT = 0.0  # bytes a second from one host, its rests included; 0 = no limit
 
 # ── Revisits, retries, sitemaps, feeds ────────────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
 from crawler.engine.command import as_called, command_options, exit_code_of
@@ -18,6 +19,7 @@ from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.open import open_store
+from crawler.worker.startup import last_politeness
 from crawler.worker.supervisor import line_of
 
 
@@ -46,10 +48,12 @@ class StatusCommand(ScrapyCommand):
         parser.add_argument(
             "--host",
             metavar="NAME",
-            help="show one host instead, with its counts, its delay, and how often its hints were right",
+            help="show one host instead, with its counts, its delay in the last crawl, and how often its hints were right",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args:
+            raise UsageError(f"{args[0]}: no arguments are known; --host NAME shows one host", print_help=False)
         self.exitcode = exit_code_of(lambda: self._status(opts.host, as_json=opts.json))
 
     def _status(self, host: str | None, *, as_json: bool) -> int:
@@ -58,7 +62,7 @@ class StatusCommand(ScrapyCommand):
         store = open_store(options.store, read_only=True)
         try:
             if host is not None:
-                return print_host(store, options.politeness, host, as_json=as_json)
+                return print_host(store, last_politeness(store, options.politeness), host, as_json=as_json)
             account, segments, workers, size = (
                 store.crawl.account(),
                 store.archive.segments(),

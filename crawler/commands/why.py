@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -28,6 +29,7 @@ from crawler.urls.canonical import RuleStep, resolve
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import SCOPE_REASONS
+from crawler.worker.startup import last_politeness
 
 _SHOWN = 5  # duplicates
 
@@ -74,8 +76,9 @@ class WhyCommand(ScrapyCommand):
 
 
 def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str) -> Iterator[str]:
-    """Yield the lines of the explanation."""
+    """Yield the lines of the explanation, by the politeness of the last crawl."""
     now = steady_clock()()
+    options = replace(options, politeness=last_politeness(store, options.politeness))
     if steps:
         yield f"is the canonical form of {steps[0].before}"
         yield from (f"  {step.rule:18} → {step.after}" for step in steps)

@@ -223,6 +223,12 @@ class Frontier:
                 times.append(max(ready, self.network.next_probe))
         return max(now, min(times, default=math.inf))
 
+    def share_bandwidth(self, workers: int, now: float, pause: float = 0.0) -> None:
+        """Take the part of one of so many workers; `pause` so long first, if they do not know us yet."""
+        self._bandwidth.divide(workers, now)
+        if pause:
+            self._bandwidth.pause(now + pause)
+
     def is_bandwidth_spent(self, now: float) -> bool:
         return self._bandwidth.available_at(now) > now
 

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
+import msgspec
+
 from crawler.clock import steady_clock
-from crawler.frontier.politeness import Politeness
+from crawler.frontier.politeness import CRAWL_DELAY_LIMIT, Politeness
 from crawler.frontier.trust import Source, Trust
 from crawler.monitor.text import span_of
 from crawler.stores.contract.store import Store
@@ -27,7 +29,7 @@ def unknown_host_message(name: str) -> str:
 
 
 def print_host(store: Store, politeness: Politeness, name: str, *, as_json: bool) -> int:
-    """Print what the store knows of a host, and return the exit code."""
+    """Print what the store knows of a host under the politeness of its crawl, and return the exit code."""
     now, host = steady_clock()(), host_key_of(name)
     row, trust = store.urls.find_host(host, now), store.urls.trust(host)
     if row is None:
@@ -35,7 +37,9 @@ def print_host(store: Store, politeness: Politeness, name: str, *, as_json: bool
         return 1
     if as_json:
         by_source = {source.name.lower(): counts._asdict() for source, counts in sorted(trust.items())}
-        print(json.dumps(asdict(row) | {"trust": by_source}))
+        clock, parts = row.clock, politeness.rest_parts(row.name, row.clock)
+        rest = {"rest": politeness.rest(row.name, clock), "rest_parts": parts, "clock": msgspec.to_builtins(clock)}
+        print(json.dumps(asdict(row) | rest | {"trust": by_source}))
     else:
         print("\n  ".join([row.name, *_host_lines(row, politeness, now), *trust_lines(trust)]))
     return 0
@@ -47,10 +51,16 @@ def _host_lines(row: HostRow, politeness: Politeness, now: float) -> Iterator[st
         f"{row.known} URLs known; {row.visits} visits, {row.pages} pages, {row.failures} failures, "
         f"{row.bytes / 1e6:.1f} MB"
     )
+    parts = politeness.rest_parts(row.name, clock)
+    longest = max(parts, key=lambda part: parts[part])
+    trouble = ", doubled for each recent trouble" if clock.backoff else ""
     yield (
-        f"waits {span_of(politeness.rest(row.name, clock))} after each response before the next request; the last "
-        f"response took {span_of(clock.latency)}"
+        f"waits {span_of(politeness.rest(row.name, clock))} after each response before the next request ({longest}"
+        f"{trouble}); the last response took {span_of(clock.latency)}"
     )
+    asked = clock.crawl_limits.crawl_delay or 0.0
+    if asked > CRAWL_DELAY_LIMIT:
+        yield f"asks for a Crawl-delay of {span_of(asked)}, of which {span_of(CRAWL_DELAY_LIMIT)} are kept"
     if clock.held_until > now:
         yield f"is not visited for another {span_of(clock.held_until - now)}"
     if row.soft404:

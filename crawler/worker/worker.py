@@ -27,6 +27,7 @@ from crawler.worker.template_jobs import TemplateJobs
 
 RENEW_EVERY = 2.0  # seconds between two renewals of the lease, by which workers also learn of each other
 RENEWALS_PER_LEASE = 6  # at least
+SETTLE_RENEWALS = 1.5  # renewals after which all workers know of one that has joined
 PUMP_EVERY = 0.02  # seconds
 LEASE_EVERY = 0.05  # seconds between two leases while visits are under way: only hosts without a delay could use more
 OUTLOOK_EVERY = 0.1  # seconds between two questions whether the crawl is over, at least
@@ -285,6 +286,9 @@ class Worker:
 
     def _lease_renewed(self, lease_end: float, assignment: Assignment) -> None:
         now, previous = self._runtime.clock.now(), self._share.assignment.partitions
+        is_unknown = now > self.frontier.lease_end  # the others did not know us, or believed us dead
+        pause = SETTLE_RENEWALS * self._renew_every if is_unknown and assignment.workers > 1 else 0.0
+        self.frontier.share_bandwidth(assignment.workers, now, pause)
         self._undo_leases(self._share.lease_renewed(assignment, lease_end, now))
         if assignment.partitions.items() - previous.items():
             self.look_now()

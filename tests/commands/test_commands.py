@@ -541,3 +541,38 @@ def test_an_archive_file_that_lost_acknowledged_bytes_stops_the_start(served: Se
 
 def test_the_sample_seeds_are_valid(tmp_path: Path) -> None:
     assert scrapy("seed", "--strict", "data/seeds/example.txt", CRAWL_DIR=tmp_path / "crawl").returncode == 0
+
+
+# ── one host ──
+
+
+def test_status_of_a_host_tells_the_politeness_of_the_crawl(finished: tuple[Served, dict[str, object]]) -> None:
+    served, settings = finished
+    url = next(iter(served.web.urls()))
+    name = url.split("/")[2].partition(":")[0]
+    directory = {"CRAWL_DIR": settings["CRAWL_DIR"]}  # and none of the crawl's other settings: its delays are stored
+    text = scrapy("status", "--host", name, **directory)
+    assert text.returncode == 0, text.stderr
+    facts = json.loads(scrapy("status", "--host", name, "--json", **directory).stdout)
+    assert facts["rest_parts"]["the least for any host"] == settings["POLITENESS_MIN_DELAY"]
+    assert facts["rest"] == max(facts["rest_parts"].values()) < 5
+    assert facts["clock"]["last_end"] > 0
+    assert "after each response before the next request (" in text.stdout
+
+
+def test_a_crawl_delay_beyond_the_limit_is_told_as_it_is_kept(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'crawl.db'}")
+    store.urls.add([new_url("http://slow.test/")], NOW)
+    store.close()
+    connection = apsw.Connection(str(tmp_path / "crawl.db"))
+    connection.execute("UPDATE hosts SET crawl_delay = 900")
+    connection.close()
+    shown = scrapy("status", "--host", "slow.test", CRAWL_DIR=tmp_path).stdout
+    assert "waits 5 min after each response before the next request (Crawl-delay)" in shown
+    assert "asks for a Crawl-delay of 15 min, of which 5 min are kept" in shown
+
+
+def test_status_takes_no_arguments() -> None:
+    result = scrapy("status", "www.example.com")
+    assert result.returncode == 2
+    assert "--host NAME" in result.stderr

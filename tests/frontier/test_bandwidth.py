@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,6 +11,7 @@ from crawler.frontier.bandwidth import Bandwidth
 from crawler.frontier.politeness import HostClock
 from crawler.items import Key, Kind, Visit, Visited
 from crawler.stores.contract.store import Store
+from crawler.worker.worker import SETTLE_RENEWALS
 from tests.defaults import politeness_with
 from tests.frontier.simulation import Respond, Simulation, fetched_page, seeded
 from tests.samples import NOW
@@ -70,6 +73,76 @@ def test_an_empty_bucket_knows_when_the_next_request_may_be_sent() -> None:
     assert bucket.available_at(10.0) == 10.0
     bucket.request_sent(Key(1, 1), 10.0)
     bucket.answer_received(Key(1, 1), 4_000)
-    assert bucket.available_at(10.0) == pytest.approx(13.0)
-    assert bucket.available_at(12.5) == pytest.approx(13.0)
+    assert bucket.available_at(10.0) == pytest.approx(13.5)
+    assert bucket.available_at(12.5) == pytest.approx(13.5)
     assert bucket.available_at(14.0) == 14.0
+
+
+# ── several workers ──
+
+LIMIT = 1_000_000.0
+RENEW_EVERY, LEASE = 2.0, 20.0
+
+
+class SharingWorker:
+    """A worker that always has a host to visit, with its bucket; it knows of others since its last renewal."""
+
+    def __init__(self, number: int, started: float, chance: random.Random) -> None:
+        self.bucket = Bandwidth(LIMIT)
+        self.number = number
+        self.renew_at = started
+        self.is_alive = True
+        self.pending: list[tuple[float, Key, int]] = []  # answers under way: when they end, of what length
+        self._chance = chance
+        self._sent = 0
+        self._is_new = True
+
+    def renew(self, now: float, living: int) -> None:
+        self.bucket.divide(living, now)
+        if self._is_new and living > 1:
+            self.bucket.pause(now + SETTLE_RENEWALS * RENEW_EVERY)
+        self._is_new = False
+        self.renew_at = now + RENEW_EVERY * self._chance.uniform(1.0, 1.2)
+
+    def step(self, now: float) -> int:
+        """Receive what has arrived, send what may be sent, and return the bytes that were received."""
+        arrived = [answer for answer in self.pending if answer[0] <= now]
+        self.pending = [answer for answer in self.pending if answer[0] > now]
+        for _, key, size in arrived:
+            self.bucket.answer_received(key, size)
+        while self.is_alive and self.bucket.available_at(now) <= now and len(self.pending) < 1_000:
+            self._sent += 1
+            key, size = Key(self.number, self._sent), int(self._chance.lognormvariate(9.5, 0.8))
+            self.bucket.request_sent(key, now)
+            self.pending.append((now + self._chance.uniform(0.05, 0.5), key, size))
+        return sum(size for *_, size in arrived)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_workers_that_join_and_die_receive_no_more_than_the_limit_together(seed: int) -> None:
+    chance = random.Random(seed)
+    workers = [SharingWorker(0, 0.0, chance)]
+    joins = {chance.uniform(10, 15): 1, chance.uniform(20, 30): 2, chance.uniform(30, 31): 3}
+    deaths = {chance.uniform(40, 45): 1, chance.uniform(60, 65): 2}
+    seen: dict[int, float] = {}  # worker → when its lease ends, as the store has it
+    received: list[tuple[float, int]] = []
+    for tick in range(10_000):
+        now = tick / 100
+        for started, number in list(joins.items()):
+            if started <= now:
+                del joins[started]
+                workers.append(SharingWorker(number, now, chance))
+        for at, number in deaths.items():
+            if at <= now:
+                workers[number].is_alive = False
+        for worker in workers:
+            if worker.is_alive and worker.renew_at <= now:
+                seen[worker.number] = now + LEASE
+                worker.renew(now, sum(end > now for end in seen.values()))
+            received.append((now, worker.step(now)))
+    assert len(seen) == 4
+    for start in range(1, 90):
+        within = sum(size for at, size in received if start <= at < start + 10)
+        assert within <= 1.1 * 10 * LIMIT
+    quiet = sum(size for at, size in received if 85 <= at < 95)  # the dead ones' parts are in use again
+    assert quiet > 0.9 * 10 * LIMIT
