@@ -20,6 +20,7 @@ from crawler.fetch.types import SkippedTypes
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.next_state import RevisitPolicy
 from crawler.frontier.politeness import FOREIGN_HOST_FLOOR, Politeness
+from crawler.frontier.priority import Order
 from crawler.parse.html import Reading
 from crawler.parse.main_text.extractors import EXTRACTORS, REQUIRED_PACKAGES
 from crawler.urls.patterns import UrlPatterns
@@ -131,6 +132,7 @@ class Options:
     bandwidth_limit: float
     budgets: Budgets  # BUDGET_*
     revisit: RevisitPolicy  # REVISIT_*, RETRY_DELAY, the intervals of sitemaps and feeds
+    order: Order
     sitemaps: bool
     newsfeeds: bool
     robots: RobotsOptions
@@ -178,6 +180,7 @@ class Options:
             bandwidth_limit=read.number("BANDWIDTH_LIMIT"),
             budgets=_budgets(read),
             revisit=_revisit(read),
+            order=_order(read.text("ORDER")),
             sitemaps=read.flag("SITEMAPS"),
             newsfeeds=read.flag("NEWSFEEDS"),
             robots=RobotsOptions(
@@ -312,6 +315,12 @@ def _media_types(words: tuple[str, ...]) -> SkippedTypes:
             f"FETCH_SKIP_TYPES={','.join(words)!r}: must be media types such as image/png, or image/ for all of a kind."
         )
     return SkippedTypes(words)
+
+
+def _order(order: str) -> Order:
+    if order not in list(Order):
+        raise Misconfigured(f"ORDER={order!r}: must be one of {', '.join(Order)}.")
+    return Order(order)
 
 
 def _head_policy(policy: str) -> str:

@@ -59,6 +59,9 @@ CRAWL_HORIZON = 60.0  # seconds: the crawl is done when no URL is due within thi
 # How far from the seeds links are followed: any = the whole web; domains, hosts or prefixes = the registered domains,
 # the hosts or the directories of the seeds.
 SCOPE = "domains"
+# Which URLs come first: priority = by depth, links, hints and changes; fifo = in the order found, to compare with.
+# Fixed when a crawl is created.
+ORDER = "priority"
 CRAWL_MAX_DEPTH = 0  # links between a seed and a page, at most; 0 = no limit
 
 # ── URLs: which are the same (`scrapy urls --rules`) ──────────────────────────────────────────────────────────────────

@@ -75,7 +75,9 @@ class SeedCommand(ScrapyCommand):
             if bad:
                 raise BadInput(f"{bad} bad lines; nothing was seeded. Correct them, or omit --strict.")
         prepare_directory(options)
-        store = open_store(options.store, budgets=options.budgets, group_of=options.politeness.group_of)
+        store = open_store(
+            options.store, budgets=options.budgets, group_of=options.politeness.group_of, order=options.order
+        )
         try:
             bad_lines: list[BadSeed] = []
             counts = {"good": 0, "bad": 0}

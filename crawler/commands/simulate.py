@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,9 +21,14 @@ from crawler.engine.command import command_options, exit_code_of
 from crawler.monitor.charts import CHART_TYPES
 from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
+from crawler.simulation.sizing import Sizing, fit, sizing_data, sizing_lines
 from crawler.simulation.web import WebPlan
 
 TOO_EARLY = 1  # exit code: a request was sent before the delay of its host was over, which must never happen
+
+
+# The sizing question of the textbook: bytes a second, bytes of a page, seconds for a page, seconds between visits.
+_TEXTBOOK = Sizing(bandwidth=10_000_000, page_bytes=10_000, latency=0.5, delay=10.0)
 
 
 class SimulateCommand(ScrapyCommand):
@@ -43,7 +49,9 @@ class SimulateCommand(ScrapyCommand):
             "between visits, and how evenly hosts are visited. All settings apply as in a crawl: POLITENESS_MIN_DELAY, "
             "CONCURRENT_REQUESTS, FRONTIER_ACTIVE_HOSTS, BANDWIDTH_LIMIT, BUDGET_DOMAIN_DAY … Nothing is fetched, and "
             "CRAWL_DIR is not touched. The exit code is 1 if a request was sent too early. --delay may be given "
-            "several times, with the share of the hosts that ask for it. Example: scrapy simulate --hosts 2000 "
+            "several times, with the share of the hosts that ask for it. --sizing computes instead how large a crawler "
+            "must be: with 10 MB a second, pages of 10 kB that take 500 ms, and 10 s between two visits of a host, it "
+            "needs 500 connections and 10,000 hosts. Example: scrapy simulate --hosts 2000 "
             "--delay 10:0.9 --delay 100:0.1 --even --hours 0.5 --plot crawl.png -s CONCURRENT_REQUESTS=100"
         )
 
@@ -70,16 +78,14 @@ class SimulateCommand(ScrapyCommand):
         add(
             "--latency",
             type=_number(0, 60),
-            default=plan.latency,
             metavar="S",
-            help="average seconds until a response is complete (%(default)s)",
+            help=f"average seconds until a response is complete ({plan.latency:g})",
         )
         add(
             "--page-bytes",
             type=_whole(0),
-            default=plan.page_bytes,
             metavar="N",
-            help="average size of a page (%(default)s)",
+            help=f"average size of a page ({plan.page_bytes})",
         )
         add(
             "--delay",
@@ -126,6 +132,19 @@ class SimulateCommand(ScrapyCommand):
             metavar="FILE",
             help="draw rate, hosts and requests over time to a .png, .svg or .pdf file",
         )
+        add(
+            "--sizing",
+            action="store_true",
+            help="simulate nothing; print how many connections and hosts fill a bandwidth, given --bandwidth, "
+            "--page-bytes (10,000), --latency (0.5) and --delay (10)",
+        )
+        add(
+            "--bandwidth",
+            type=_number(1, 1e15),
+            default=_TEXTBOOK.bandwidth,
+            metavar="N",
+            help="bytes a second, for --sizing (%(default)g)",
+        )
         add("--json", action="store_true", help="print one JSON object, with the values over time")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -135,7 +154,22 @@ class SimulateCommand(ScrapyCommand):
             raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
         if sum(share for _, share in opts.delay) > 1 + 1e-9:
             raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
-        self.exitcode = exit_code_of(lambda: self._simulate(opts))
+        self.exitcode = exit_code_of(lambda: self._size(opts) if opts.sizing else self._simulate(opts))
+
+    def _size(self, opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        options = command_options(self.settings)
+        delays = [delay for delay, _ in opts.delay]
+        asked = replace(
+            _TEXTBOOK,
+            bandwidth=opts.bandwidth,
+            page_bytes=opts.page_bytes or _TEXTBOOK.page_bytes,
+            latency=opts.latency if opts.latency is not None else _TEXTBOOK.latency,
+            delay=max(delays, default=_TEXTBOOK.delay),
+        )
+        ours = fit(asked, options.politeness, options.concurrent_requests, options.frontier.most_hosts)
+        print(json.dumps(sizing_data(asked, ours)) if opts.json else "\n".join(sizing_lines(asked, ours)))
+        return 0
 
     def _simulate(self, opts: argparse.Namespace) -> int:
         assert self.settings is not None
@@ -145,8 +179,8 @@ class SimulateCommand(ScrapyCommand):
             pages=opts.pages,
             even=opts.even,
             seeds=opts.seeds,
-            latency=opts.latency,
-            page_bytes=opts.page_bytes,
+            latency=opts.latency if opts.latency is not None else WebPlan().latency,
+            page_bytes=opts.page_bytes if opts.page_bytes is not None else WebPlan().page_bytes,
             delays=opts.delay,
             servers=opts.servers,
             busy=opts.busy,

@@ -15,7 +15,7 @@ from crawler.engine.command import as_called, command_options, exit_code_of
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politeness
-from crawler.frontier.priority import LEVELS, PriorityInputs, level_parts
+from crawler.frontier.priority import LEVELS, Order, PriorityInputs, level_parts
 from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
@@ -100,7 +100,8 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
         yield _last_visit(row)
     yield from _robots(store, url, now)
     if row.state is State.WAITING:
-        yield _priority(row)
+        is_fifo = store.crawl.facts().get("order") == Order.FIFO
+        yield "priority: none; URLs are visited in the order found (ORDER=fifo)" if is_fifo else _priority(row)
         yield from _waits_for(store, options, row, now)
     if row.reason is Reason.OVER_BUDGET:
         yield from _budgets(store, options.budgets, row, now)

@@ -7,6 +7,7 @@ A URL waits in one of the levels; level 0 is visited first. The inputs of the de
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,6 +15,13 @@ LEVELS = 8
 STEPS = 8  # inside a level, less is sooner; all URLs are at step 0 for now
 MOST_INLINKS = 2**LEVELS - 1  # more do not change the level
 _FIRST_LINK_LEVEL = 2  # levels left free between a seed and what it links to, for URLs that other sites link to
+
+
+class Order(StrEnum):
+    """The order in which the URLs of a crawl are visited; fixed when it is created."""
+
+    PRIORITY = "priority"  # by level, as computed here
+    FIFO = "fifo"  # all in one level, by the time when they were found: to compare with
 
 
 class PriorityInputs(NamedTuple):

@@ -61,7 +61,9 @@ def simulate(
     web = SimulatedWeb(plan, START)
     observer = PolitenessObserver(web, options.politeness, seconds)
     with tempfile.TemporaryDirectory(prefix="orbweaver-") as directory:
-        store = open_store(f"sqlite:{Path(directory) / 'crawl.db'}", durable=False, budgets=options.budgets)
+        store = open_store(
+            f"sqlite:{Path(directory) / 'crawl.db'}", durable=False, budgets=options.budgets, order=options.order
+        )
         try:
             store.urls.add_seeds((NewUrl(key=key_of(url), url=url, reason=Reason.SEED) for url in web.seeds()), START)
             simulation = Simulation(

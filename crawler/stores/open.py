@@ -8,6 +8,7 @@ from pathlib import Path
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.frontier.budgets import Budgets
+from crawler.frontier.priority import Order
 from crawler.stores.contract.store import Store
 from crawler.stores.sqlite.store import SqliteStore
 
@@ -22,13 +23,15 @@ def open_store(
     probe_after: int = 0,
     duplicates: DuplicateRule | None = None,
     group_of: Callable[[str], str] | None = None,
+    order: Order | None = None,
 ) -> Store:
     """Return the store at an address.
 
     `check` looks for damage first, as is needed after an unclean stop. A store that is not `durable` may be lost when
     the process stops, and no other process can read it: for simulations. A host is probed for soft 404 pages after it
     has given `probe_after` pages; 0 means never. `duplicates` is the rule for near-duplicates. `group_of` returns the
-    politeness group of a host name, or an empty text.
+    politeness group of a host name, or an empty text. A new crawl gets the `order` in which its URLs are visited; an
+    older one must have it already.
     """
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:
@@ -41,5 +44,6 @@ def open_store(
             probe_after=probe_after,
             duplicates=duplicates,
             group_of=group_of,
+            order=order,
         )
     raise Misconfigured(f"STORE={address!r}: not a store that Orbweaver knows; write sqlite:PATH, or leave it unset.")

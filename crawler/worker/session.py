@@ -164,6 +164,7 @@ class Session:
             probe_after=options.probe_after,
             duplicates=options.duplicates,
             group_of=options.politeness.group_of,
+            order=options.order,
         )
         try:
             self._lock = take_slot(self._workers_directory, self._place, store.partitions)

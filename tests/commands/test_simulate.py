@@ -61,3 +61,37 @@ def test_a_plot_that_cannot_be_written_is_exit_code_74(tmp_path: Path) -> None:
     result = scrapy(*SMALL, "--plot", str(tmp_path / "nowhere" / "crawl.png"))
     assert result.returncode == 74
     assert "cannot be written" in result.stderr
+
+
+def test_sizing_answers_the_question_of_the_textbook(tmp_path: Path) -> None:
+    result = scrapy("simulate", "--sizing", CRAWL_DIR=tmp_path / "crawl")
+    assert result.returncode == 0, result.stderr
+    assert "1,000 pages a second" in result.stdout
+    assert "  500 connections: " in result.stdout
+    assert "  10,000 hosts: " in result.stdout
+    assert "  10,500 hosts with these settings" in result.stdout  # the rest begins when the answer has ended
+    assert not (tmp_path / "crawl").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "rate", "limit"),
+    [
+        ({}, 1000, "the bandwidth"),
+        ({"CONCURRENT_REQUESTS": 100}, 200, "CONCURRENT_REQUESTS=100"),
+        ({"FRONTIER_MOST_HOSTS": 2_100}, 200, "FRONTIER_MOST_HOSTS=2,100"),
+        ({"POLITENESS_MIN_DELAY": 99.5}, 200, "FRONTIER_MOST_HOSTS=20,000"),
+    ],
+)
+def test_sizing_names_what_limits_a_crawl_with_these_settings(
+    settings: dict[str, object], rate: float, limit: str
+) -> None:
+    found = json.loads(scrapy("simulate", "--sizing", "--json", **settings).stdout)
+    assert (found["connections"], found["hosts"]) == (500, 10_000)
+    assert found["with_these_settings"]["pages_per_second"] == pytest.approx(rate)
+    assert found["with_these_settings"]["limited_by"] == limit
+
+
+def test_sizing_takes_other_figures(tmp_path: Path) -> None:
+    words = ("--bandwidth", "1e6", "--page-bytes", "25000", "--latency", "0.25", "--delay", "5", "--json")
+    found = json.loads(scrapy("simulate", "--sizing", *words).stdout)
+    assert (found["pages_per_second"], found["connections"], found["hosts"]) == (40, 10, 200)

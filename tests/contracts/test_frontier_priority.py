@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from crawler.frontier.priority import PriorityInputs, level_of
+from crawler.errors import Misconfigured
+from crawler.frontier.priority import Order, PriorityInputs, level_of
 from crawler.items import Page, Reason
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import POSITION, SEGMENT, row_of
+from tests.contracts.visits import POSITION, SEGMENT, fetch, row_of
 from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visit_to, visited
 
 TARGET = "http://target.test/page"
@@ -139,3 +140,57 @@ def test_links_inserted_ahead_of_the_commit_are_in_links_once(store: Store) -> N
     fetch_with_links(store, "http://s1.test/", TARGET)
     fetch_with_links(store, "http://s2.test/", TARGET)
     assert row_of(store, TARGET).inlinks == 3
+
+
+# ── ORDER=fifo ──
+
+
+def test_a_fifo_crawl_has_one_level_and_keeps_the_order_found(opener: Opener) -> None:
+    store = opener(order=Order.FIFO)
+    acquire(store, "me", 0, NOW, 1e9, 60)
+    first = [f"http://target.test/{name}" for name in "zyx"]
+    store.urls.add([new_url(url, depth=depth, reason=Reason.LINK) for depth, url in enumerate(first, 3)], NOW)
+    for number in range(5):  # all in one second
+        page = Page(links=[link(TARGET, "words"), link(f"http://target.test/{number}")])
+        fetch(store, f"http://s{number}.test/", NOW + (number + 1) / 10, page=page)
+    store.urls.add([new_url("http://target.test/hinted", hint=1.0, reason=Reason.LINK)], NOW + 0.9)
+    host = key_of(TARGET).host
+    found = [*first, TARGET, *(f"http://target.test/{number}" for number in range(5)), "http://target.test/hinted"]
+    visits = store.frontier.load(host, NOW + 1, 100)
+    assert [visit.url for visit in visits] == found
+    assert {visit.level for visit in visits} == {0}
+    assert row_of(store, TARGET).inlinks == 5
+    store.urls.add_seeds([new_url(first[2])], NOW + 1, urgent=True)
+    assert store.frontier.load(host, NOW + 2, 1)[0].url == first[2]
+    store.close()
+
+
+def test_hosts_of_a_fifo_crawl_come_in_the_order_of_their_first_url(opener: Opener) -> None:
+    store = opener(order=Order.FIFO)
+    acquire(store, "me", 0, NOW, 1e9, 60)
+    for number, depth in enumerate((5, 0, 3)):
+        url = f"http://h{number}.test/"
+        store.urls.add([new_url(url, depth=depth, reason=Reason.LINK)], NOW + number)
+    loads = store.frontier.activate("me", NOW + 9, 10, 10, ())
+    assert [load.name for load in loads] == ["h0.test", "h1.test", "h2.test"]
+    store.close()
+
+
+def test_the_order_is_fixed_when_a_crawl_gets_its_first_url(opener: Opener) -> None:
+    opener(order=Order.FIFO).close()
+    store = opener()  # another process that does not say
+    store.urls.add([new_url(TARGET, depth=4, reason=Reason.LINK)], NOW)
+    assert row_of(store, TARGET).level == 0
+    store.close()
+    with pytest.raises(Misconfigured, match="ORDER=priority: this crawl was created with ORDER=fifo"):
+        opener(order=Order.PRIORITY)
+    opener(order=Order.FIFO).close()
+
+
+def test_a_crawl_that_says_nothing_of_its_order_has_priorities(opener: Opener) -> None:
+    store = opener()
+    store.urls.add([new_url(TARGET, depth=4, reason=Reason.LINK)], NOW)
+    store.close()
+    opener(order=Order.PRIORITY).close()
+    with pytest.raises(Misconfigured, match="ORDER=fifo"):
+        opener(order=Order.FIFO)

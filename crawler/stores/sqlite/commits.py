@@ -92,7 +92,7 @@ class SqliteCommits:
         added: dict[Key, AddedDocument] = {}
         for result in batch:
             visited, url = result.visited, urls[result.visited.visit.key]
-            _update_change_count(connection, ledger, observations, url, result)
+            _update_change_count(connection, ledger, observations, url, result, is_fifo=seen_cache.is_fifo)
             document = documents.add(url.id, result)
             added[visited.visit.key] = document
             host = visited.visit.key.host
@@ -226,6 +226,8 @@ def _update_change_count(
     observations: TrustObservations,
     url: _VisitedUrl,
     result: VisitResult,
+    *,
+    is_fifo: bool,
 ) -> None:
     """Count a change of a page that was visited before, and update its level and the trust in its host."""
     visited = result.visited
@@ -236,7 +238,7 @@ def _update_change_count(
     if before is not None:
         observations.compare(url.id, visited, has_changed=has_changed)
     priority = url.priority._replace(changes=url.priority.changes + has_changed)
-    level = level_of(priority)
+    level = url.level if is_fifo else level_of(priority)
     if has_changed or level != url.level:
         connection.execute(
             "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",

@@ -76,7 +76,7 @@ class HostLedger:
     def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float) -> None:
         self._connection = connection
         self._budgets = budgets
-        self._now = now
+        self.now = now
         self._changes: dict[int, HostChange] = {}
         self._hosts: dict[int, tuple[BudgetAccount, BudgetAccount]] = {}  # the host's and its site's
         self._sites: dict[int, BudgetAccount] = {}
@@ -148,7 +148,7 @@ class HostLedger:
     def review(self) -> int:
         """Admit URLs that were parked over budget, where budgets allow it now, and return how many."""
         sites: list[Any] = self._connection.execute(
-            "SELECT site FROM sites WHERE review <= ? ORDER BY review LIMIT ?", (self._now, _SITES_PER_REVIEW)
+            "SELECT site FROM sites WHERE review <= ? ORDER BY review LIMIT ?", (self.now, _SITES_PER_REVIEW)
         ).fetchall()
         return sum(self._review_site(site) for (site,) in sites)
 
@@ -163,7 +163,7 @@ class HostLedger:
             share = max(1, left // (len(open_hosts) - place))
             admitted += self._admit_parked(host, int(min(self._hosts[host][0].room, share, left)))
         # More URLs may be left than one review admits; if none was admitted, none can be before the next day.
-        again = self._now if admitted else next_day(self._now)
+        again = self.now if admitted else next_day(self.now)
         self._connection.execute("UPDATE sites SET review = ? WHERE site = ?", (again, site))
         return admitted
 
@@ -177,10 +177,10 @@ class HostLedger:
             verdict = (State.PARKED, Reason.SAME_PAGE, twin) if twin else (State.WAITING, reason, "")
             self._connection.execute(
                 "UPDATE urls SET state = ?, reason = ?, detail = ?, due = ? WHERE host = ? AND rest = ?",
-                (*verdict, self._now, host, rest),
+                (*verdict, self.now, host, rest),
             )
             if twin is None:
-                self.add_waiting(host, self._now, level)
+                self.add_waiting(host, self.now, level)
                 self.admit(host, force=True)
         # Fewer rows than asked for means that none is left, so the count of the excess is corrected.
         self.remove_excess(host, len(rows) if len(rows) == most else self._hosts[host][0].excess)
@@ -195,7 +195,7 @@ class HostLedger:
     def _read(self, host: int) -> tuple[BudgetAccount, BudgetAccount]:
         row: Any = self._connection.execute(_FIND, (host,)).get
         site, endorsers, seeded = row[:3]
-        today = day_of(self._now)
+        today = day_of(self.now)
         own = BudgetAccount(self._budgets.of_host(endorsers), *row[3:8])
         own.start_day(today)
         if site not in self._sites:
@@ -216,7 +216,7 @@ class HostLedger:
                       level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END, levels = levels | ?3
                WHERE host = ?4""",
             [
-                (change.due, change.level, change.levels, host, self._now)
+                (change.due, change.level, change.levels, host, self.now)
                 for host, change in self._changes.items()
                 if change.due is not None
             ],
@@ -230,7 +230,7 @@ class HostLedger:
                        review = CASE WHEN ?2 > 0 THEN coalesce(review, ?6) ELSE NULL END
                 WHERE site = ?7""",
             [
-                (*_values(account), next_day(self._now), site)
+                (*_values(account), next_day(self.now), site)
                 for site, account in self._sites.items()
                 if account.is_changed
             ],

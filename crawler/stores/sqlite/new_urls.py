@@ -67,6 +67,7 @@ DISCOVERED = frozenset(
 )
 SCOPE_CODES = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 LONGEST_DETAIL = 500
+_FIFO_STEP = 1e-6  # seconds between the due times of URLs that were found together, so that they keep their order
 
 # A URL that waits for a first visit becomes a seed, and so does one that was parked by the scope, a budget or a twin.
 _MAKE_SEED = f"""
@@ -93,6 +94,7 @@ class SeenCache:
         anchors: int = 200_000,
     ) -> None:
         self.group_of = group_of or (lambda name: "")  # host name → its politeness group, or nothing
+        self.is_fifo = False  # the URLs of this crawl have one level, and are visited in the order found
         self.urls: dict[tuple[int, int], int] = {}  # key → hash of the URL: another URL may have the same key
         self.links: dict[int, int] = {}  # links of hosts: mark combined with the host → second half of the target's key
         self.anchor_counts: dict[Key, int] = {}  # by target; never too low
@@ -230,6 +232,11 @@ def insert_urls(
     """Insert the URLs that are new; those that exceed a budget, or whose twin was fetched, are parked."""
     if not rows:
         return InsertedUrls({}, set())
+    if seen_cache.is_fifo:
+        rows = [
+            row._replace(level=0, due=ledger.now + number * _FIFO_STEP if row.state == State.WAITING else row.due)
+            for number, row in enumerate(rows)
+        ]
     seen_cache.add_hosts(connection, [(row.host, row.url) for row in rows])
     first: dict[tuple[int, int], NewUrlRow] = {}
     colliding = [row for row in rows if first.setdefault(row.key, row).url != row.url]

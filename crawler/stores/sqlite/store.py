@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.frontier.budgets import Budgets
+from crawler.frontier.priority import Order
 from crawler.stores.contract.survey import Survey
 from crawler.stores.sqlite.archive import SqliteArchive
 from crawler.stores.sqlite.changes import SqliteChanges
@@ -36,8 +37,17 @@ class SqliteStore:
         probe_after: int = 0,
         duplicates: DuplicateRule | None = None,
         group_of: Callable[[str], str] | None = None,
+        order: Order | None = None,
     ) -> None:
-        database = Database(path, read_only=read_only, check=check, durable=durable, budgets=budgets, group_of=group_of)
+        database = Database(
+            path,
+            read_only=read_only,
+            check=check,
+            durable=durable,
+            budgets=budgets,
+            group_of=group_of,
+            order=order,
+        )
         self._database = database
         self.partitions = SqlitePartitions(database)
         self.urls = SqliteUrls(database)
