@@ -38,6 +38,7 @@ from crawler.collection.similar.sources import (
     list_files,
 )
 from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
+from crawler.duplicates.datasketch_minhash import is_installed
 from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
@@ -130,6 +131,11 @@ class DuplicatesCommand(ScrapyCommand):
             metavar="FILE",
             help="for evaluate, the texts of the documents to which the pairs refer",
         )
+        add(
+            "--method",
+            choices=["datasketch"],
+            help="for evaluate, also measure the MinHash of this library, on the same shingles",
+        )
         add("--plot", type=Path, metavar="FILE.png", help="for evaluate, draw precision and recall by threshold")
         add(
             "--json",
@@ -174,8 +180,12 @@ class DuplicatesCommand(ScrapyCommand):
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         rule = _rule(self._options(), opts)
+        if opts.method and not is_installed():
+            raise Misconfigured("--method datasketch: install the library, pip install 'orbweaver[datasketch]'.")
         with showing_progress() as progress:
-            found = evaluate_pairs(Path(names[0]), opts.documents, rule, progress)
+            found = evaluate_pairs(
+                Path(names[0]), opts.documents, rule, progress, with_datasketch=opts.method == "datasketch"
+            )
         if found.is_short and opts.documents is None:
             _print_message(
                 "All texts are very short. If they are ids of documents, name the file of these with --documents."
@@ -204,9 +214,14 @@ def _check_usage(verb: str, names: Sequence[str], opts: argparse.Namespace) -> N
         "--features": opts.features is not None,
         "--by-sketch": opts.by_sketch,
         "--documents": opts.documents is not None,
+        "--method": opts.method is not None,
         "--plot": opts.plot is not None,
     }
-    used = {"find": "--most --features", "clusters": "--most --features --by-sketch", "evaluate": "--documents --plot"}
+    used = {
+        "find": "--most --features",
+        "clusters": "--most --features --by-sketch",
+        "evaluate": "--documents --method --plot",
+    }
     unfit = next((name for name, is_given in given.items() if is_given and name not in used[verb].split()), None)
     if unfit is not None:
         raise UsageError(f"{unfit}: not an option of {verb}", print_help=False)

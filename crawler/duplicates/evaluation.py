@@ -12,6 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawler.duplicates.bands import bands_for, minhash_key_columns, simhash_key_columns
 from crawler.duplicates.cascade import DuplicateRule
+from crawler.duplicates.datasketch_minhash import datasketch_matrix
 from crawler.duplicates.jaccard import jaccard
 from crawler.duplicates.minhash import PERMUTATIONS, MinHashes, bin_minima, sketch_of_shingles
 from crawler.duplicates.page_sketch import sample_simhash
@@ -40,7 +41,7 @@ class CascadeDecisions(NamedTuple):
 
 
 class EvaluationRow(NamedTuple):
-    """The quality of sketches alone and of the whole cascade at one threshold."""
+    """The quality of sketches alone, of the whole cascade, and of another method at one threshold."""
 
     threshold: float
     duplicates: int  # by the labels
@@ -48,6 +49,7 @@ class EvaluationRow(NamedTuple):
     cascade: Quality
     met: float  # share of pairs that the cascade compared at all
     needed_texts: float  # share of pairs whose texts it compared
+    datasketch: Quality | None = None  # of the library's MinHash alone, if it was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,8 +65,12 @@ class DocumentPairs:
 class PairEvidence:
     """Estimates, keys and exact similarities of the pairs: all that decisions at any threshold are based on."""
 
-    def __init__(self, pairs: DocumentPairs) -> None:
+    def __init__(self, pairs: DocumentPairs, *, with_datasketch: bool = False) -> None:
         self._pairs = pairs
+        self.datasketch_estimates: Numbers | None = None
+        if with_datasketch:
+            rows = datasketch_matrix(pairs.sets)
+            self.datasketch_estimates = compare_pairs(pairs, rows, lambda one, other: (one == other).mean(axis=1))
         self._minhashes = minhash_matrix(pairs.sets)
         self._simhashes = np.array([sample_simhash(bin_minima(own)) for own in pairs.sets], dtype=np.uint64)
         self._digests = np.array([xxh3_64_intdigest(words.tobytes()) for words in pairs.words], dtype=np.uint64)
@@ -128,6 +134,9 @@ def sweep_thresholds(
             cascade=quality(decisions.is_duplicate, truth),
             met=float(decisions.is_candidate.mean()),
             needed_texts=float(decisions.needed_texts.mean()),
+            datasketch=quality(evidence.datasketch_estimates >= threshold, truth)
+            if evidence.datasketch_estimates is not None
+            else None,
         )
 
 

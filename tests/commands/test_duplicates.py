@@ -456,3 +456,16 @@ def test_sketches_with_another_shingle_length_are_refused(crawled: Path, tmp_pat
         "DUPLICATE_SHINGLE: the sketches of this crawl are of runs of 3 words, and not of runs of 5 words"
         in result.stderr
     )
+
+
+def test_another_method_is_measured_beside_ours(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    words = [f"word{number}" for number in range(300)]
+    pairs = [(words, [*words[:number], f"x{number}", *words[number + 1 :]]) for number in (50, 150)]
+    pairs += [(words, [f"other{number}" for number in range(300)])]
+    path.write_text("".join(json.dumps({"a": " ".join(a), "b": " ".join(b)}) + "\n" for a, b in pairs))
+    (row,) = [row for row in data(tmp_path, "evaluate", path, "--method", "datasketch") if row["threshold"] == 0.9]
+    assert row["datasketch"] == row["cascade"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert "\ndatasketch " in printed(tmp_path, "evaluate", path, "--method", "datasketch")
+    assert "datasketch" not in printed(tmp_path, "evaluate", path)
+    assert scrapy("duplicates", "find", "--method", "datasketch", "x").returncode == 2

@@ -26,7 +26,12 @@ class Evaluation:
 
 
 def evaluate_pairs(
-    path: Path, documents: Path | None, rule: DuplicateRule, progress: Callable[[str, int, int], None]
+    path: Path,
+    documents: Path | None,
+    rule: DuplicateRule,
+    progress: Callable[[str, int, int], None],
+    *,
+    with_datasketch: bool = False,
 ) -> Evaluation:
     """Evaluate at the usual thresholds and at the rule's; `BadInput` says what is wrong with a file."""
     pairs = read_pairs(_lines(path), str(path))
@@ -35,7 +40,7 @@ def evaluate_pairs(
         wanted = {name for pair in pairs for name in (pair.one, pair.other)}
         texts = read_texts(_lines(documents), str(documents), wanted)
     arranged, truth = arrange_pairs(pairs, texts, rule)
-    evidence = PairEvidence(arranged)
+    evidence = PairEvidence(arranged, with_datasketch=with_datasketch)
     thresholds, rows = sorted({*THRESHOLDS, rule.threshold}), []
     for row in sweep_thresholds(
         evidence, lambda at: truth.duplicates_at(at, evidence), lambda at: replace(rule, threshold=at), thresholds

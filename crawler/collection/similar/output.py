@@ -16,6 +16,8 @@ from crawler.parse.clean_text import one_line
 
 MAX_LISTED = 10  # documents of a cluster in the output for people
 
+_QUALITY_HEADING = f"{'P':>8}{'R':>8}{'F1':>8}"
+
 
 # ── find ──
 
@@ -100,11 +102,18 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     chosen = next(row for row in evaluation.rows if row.threshold == evaluation.chosen)
     yield from _chosen_lines(evaluation, chosen)
     yield ""
-    yield f"{'':21}{'sketch alone':^24}  {'cascade':^24}"
-    yield f"threshold  duplicates{'P':>8}{'R':>8}{'F1':>8}  {'P':>8}{'R':>8}{'F1':>8}   texts read"
+    methods = [name for name, _ in _methods(chosen)]
+    yield f"{'':21}" + "  ".join(f"{name:^24}" for name in methods).rstrip()
+    yield f"threshold  duplicates{'  '.join([_QUALITY_HEADING] * len(methods))}   texts read"
     for row in evaluation.rows:
-        cells = "  ".join(_quality_cells(quality) for quality in (row.sketch, row.cascade))
+        cells = "  ".join(_quality_cells(quality) for _, quality in _methods(row))
         yield f"{row.threshold:>9g}{row.duplicates:>12,}{cells}{row.needed_texts:>13.1%}"
+
+
+def _methods(row: EvaluationRow) -> list[tuple[str, Quality]]:
+    """The methods that were evaluated, by name."""
+    ours = [("sketch alone", row.sketch), ("cascade", row.cascade)]
+    return ours if row.datasketch is None else [*ours, ("datasketch", row.datasketch)]
 
 
 def _chosen_lines(evaluation: Evaluation, row: EvaluationRow) -> Iterator[str]:
@@ -115,14 +124,15 @@ def _chosen_lines(evaluation: Evaluation, row: EvaluationRow) -> Iterator[str]:
     )
     yield ""
     yield f"{'':14}{'precision':>10}{'recall':>8}{'F1':>8}"
-    for name, quality in (("sketch alone", row.sketch), ("cascade", row.cascade)):
+    for name, quality in _methods(row):
         yield f"{name:14}{quality.precision:>10.4f}{quality.recall:>8.4f}{quality.f1:>8.4f}"
     yield f"The cascade compared {row.met:.1%} of the pairs, and read the texts of {row.needed_texts:.1%}."
 
 
 def evaluation_json(evaluation: Evaluation) -> Iterator[str]:
     for row in evaluation.rows:
-        methods = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
+        methods: dict[str, object] = {"sketch": row.sketch._asdict(), "cascade": row.cascade._asdict()}
+        methods["datasketch"] = row.datasketch._asdict() if row.datasketch is not None else None
         yield safe_json({**row._asdict(), "chosen": row.threshold == evaluation.chosen, **methods})
 
 
