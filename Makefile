@@ -10,6 +10,7 @@
 # Proofs judge whole crawls from outside. With WORKERS=2 prove-polite and prove-kill crawl with so many processes.
 # make prove-kill       kill -9 loses nothing: 200 kills, and one at each step of the commit (about 15 minutes)
 # make prove-polite     100,000 requests to 4,000 hosts, with kills, judged by the server's log (about 4 minutes)
+# make prove-wheel      the wheel with all its packages, installed into an empty environment, works (about 2 minutes)
 # make prove-workers    four workers, some killed and some stopped for ten minutes: nothing lost, every delay kept
 #                       (about 20 minutes)
 # make prove-duplicates two workers, killed twenty times, find the same clusters as undisturbed ones (about 4 minutes)
@@ -44,7 +45,8 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
 .PHONY: setup crawl test test-units test-conformance test-crawls test-slow lint conformance clean
-.PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-workers
+.PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-wheel
+.PHONY: prove-workers
 .PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index bench-polite
 .PHONY: bench-search bench-sites bench-workers
 
@@ -112,6 +114,9 @@ prove-polite: setup
 
 prove-kill: setup
 	$(BIN)/python -m tests.proofs.kill $(if $(WORKERS),--workers $(WORKERS))
+
+prove-wheel: setup
+	ORBWEAVER_FULL_INSTALL=1 $(BIN)/python -m pytest -q tests/crawl/test_own_project.py
 
 prove-workers: setup
 	$(BIN)/python -m tests.proofs.workers --alone

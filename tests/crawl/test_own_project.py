@@ -18,7 +18,7 @@ from tests.crawl.runner import ROOT
 from tests.generated_docs import DOCS
 from tests.test_docs import examples_in
 
-pytestmark = [pytest.mark.crawl, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(900)]
 
 SITE = {
     "a.test": {
@@ -43,8 +43,15 @@ class Titles(scrapy.Spider):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """An environment that has the packages which we need, and not ours; pip in it works without a network."""
+    """An environment that has the packages which we need, and not ours; pip in it works without a network.
+
+    With ORBWEAVER_FULL_INSTALL it is empty, and pip installs our packages, too (`make prove-wheel`).
+    """
     directory = tmp_path_factory.mktemp("environment")
+    path = {"PATH": f"{directory / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    if os.environ.get("ORBWEAVER_FULL_INSTALL"):
+        venv.create(directory, with_pip=True)
+        return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | path
     venv.create(directory, with_pip=False)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(directory), "platbase": str(directory)}))
     # Packages in a directory that a .pth file names are found; .pth files in it, such as that of this checkout, are not.
@@ -55,7 +62,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         (directory / "bin" / name).chmod(0o755)
     offline = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_IGNORE_INSTALLED": "1"}
     kept = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
-    return kept | offline | {"PATH": f"{directory / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return kept | offline | path
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +79,7 @@ def run(
     words: list[str], directory: Path, environment: Mapping[str, str], code: int = 0
 ) -> subprocess.CompletedProcess[str]:
     ended = subprocess.run(
-        words, cwd=directory, env=environment, capture_output=True, text=True, timeout=120, check=False
+        words, cwd=directory, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert ended.returncode == code, ended.stderr + ended.stdout
     return ended
