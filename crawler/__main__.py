@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "--version" in words[:1]:
         print(f"{PRODUCT} {VERSION} (Scrapy {scrapy.__version__})")
     elif not words or words[0] in ("-h", "--help", "help"):
-        print("\n".join(help_lines()))
+        print(as_called("\n".join(help_lines())))
     elif not words[0].startswith("-") and words[0] not in (names := all_names()):
         near = get_close_matches(words[0], names, n=1)
         meant = f"did you mean `orbweaver {near[0]}`? " if near else ""

@@ -6,24 +6,34 @@ project's. What `scrapy startproject` writes (ROBOTSTXT_OBEY, DOWNLOAD_DELAY …
 
 from __future__ import annotations
 
+from typing import Self
+
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 import crawler.settings as ours
 from crawler.engine.command import exit_with
+from crawler.engine.signals import QuickSignals
 from crawler.engine.wiring import check_components, check_single_components
 from crawler.errors import CrawlError
 
 # Settings that name the parts of a project; a project has its own.
 _OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE")
-_COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS")
+_COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS")
 # Before all pipelines of the project, which thus see pages that are stored, as dicts, and the items of its spiders.
 _PIPELINES = dict(zip(ours.ITEM_PIPELINES, (-300, -200, -100), strict=True))
 
 
 class Orbweaver:
     """Makes a Scrapy project crawl as Orbweaver does."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not isinstance(crawler.signals, QuickSignals):
+            crawler.signals = QuickSignals(crawler, knows_all=False)
+        return cls()
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:

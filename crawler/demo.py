@@ -352,7 +352,7 @@ def _demo(arguments: argparse.Namespace) -> int:
         code = run(words)
         if code == 0:
             print(
-                f"    {'for example:':32} {shlex.join(['scrapy', *SEARCH, '-s', f'CRAWL_DIR={arguments.crawl_dir}'])}"
+                f"    {'for example:':32} {shlex.join([program_here(), *SEARCH, '-s', f'CRAWL_DIR={arguments.crawl_dir}'])}"
             )
         return code
 

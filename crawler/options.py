@@ -132,7 +132,7 @@ class Options:
     bandwidth_limit: float
     budgets: Budgets  # BUDGET_*
     revisit: RevisitPolicy  # REVISIT_*, RETRY_DELAY, the intervals of sitemaps and feeds
-    order: Order
+    order: Order | None  # None = that of the crawl
     sitemaps: bool
     newsfeeds: bool
     robots: RobotsOptions
@@ -317,7 +317,9 @@ def _media_types(words: tuple[str, ...]) -> SkippedTypes:
     return SkippedTypes(words)
 
 
-def _order(order: str) -> Order:
+def _order(order: str) -> Order | None:
+    if not order:
+        return None
     if order not in list(Order):
         raise Misconfigured(f"ORDER={order!r}: must be one of {', '.join(Order)}.")
     return Order(order)

@@ -31,6 +31,7 @@ DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "cra
 # 4. The spider yields the visit's result; the scheduler makes sure that there is exactly one, whatever happens.
 # Scrapy's own spider middlewares are off.
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
+SPIDER_MIDDLEWARES = {"crawler.middlewares.start.StartMiddleware": 100}  # what a spider starts with are seeds
 # 5. The page is examined, marked for the search for near-duplicates, and stored. Without the second pipeline only
 # exact copies are found.
 ITEM_PIPELINES = {
@@ -60,8 +61,8 @@ CRAWL_HORIZON = 60.0  # seconds: the crawl is done when no URL is due within thi
 # the hosts or the directories of the seeds.
 SCOPE = "domains"
 # Which URLs come first: priority = by depth, links, hints and changes; fifo = in the order found, to compare with.
-# Fixed when a crawl is created.
-ORDER = "priority"
+# Fixed when a crawl is created; empty = as it was created, and priority for a new one.
+ORDER = ""
 CRAWL_MAX_DEPTH = 0  # links between a seed and a page, at most; 0 = no limit
 
 # ── URLs: which are the same (`scrapy urls --rules`) ──────────────────────────────────────────────────────────────────

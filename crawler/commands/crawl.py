@@ -80,8 +80,7 @@ class CrawlCommand(BaseRunSpiderCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         assert self.settings is not None
-        if self.settings.get("LOG_LEVEL") != "DEBUG":
-            hide_startup_lines()
+        hide_startup_lines(self.settings)
         self._summary_file: str = opts.summary
         self._workers: int = opts.workers
         self._join: bool = opts.join
@@ -137,7 +136,7 @@ class CrawlCommand(BaseRunSpiderCommand):
             code = error.exit_code
             raise
         except SystemExit as end:
-            code = int(end.code or 0)
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
             raise
         finally:
             publication.end(code)

@@ -35,8 +35,7 @@ class ShellCommand(ScrapyShell):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         assert self.settings is not None
-        if self.settings.get("LOG_LEVEL") != "DEBUG":
-            hide_startup_lines()
+        hide_startup_lines(self.settings)
         self.exitcode = exit_code_of(lambda: self._prepare(args))
         if self.exitcode:
             raise SystemExit(self.exitcode)

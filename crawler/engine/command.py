@@ -18,8 +18,8 @@ from crawler.options import Options
 COMMANDS = "crawler.commands"
 PROGRAM = "ORBWEAVER_PROGRAM"  # environment variable: the name by which the user called us, if it is not scrapy
 _CALL = re.compile(
-    r"\bscrapy (?=(?:crawl|duplicates|export|inspect|report|search|seed|shell|show|simulate|sitemap|status|urls|view|"
-    r"why|list|settings|NAME)\b)"
+    r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|inspect|list|parse|report|search|seed|settings|"
+    r"shell|show|simulate|sitemap|status|urls|view|why|NAME)\b)"
 )
 
 

@@ -14,6 +14,8 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
 from twisted.internet.defer import Deferred
 
+from crawler.engine.meta import VISIT
+
 
 class FrontierDownloader:
     """Implements what Scrapy's engine needs of a downloader: middlewares, handlers, the requests under way.
@@ -30,6 +32,11 @@ class FrontierDownloader:
         self._most = crawler.settings.getint("CONCURRENT_REQUESTS")
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
+        if VISIT not in request.meta:
+            raise NotSupported(
+                f"{request.url} was not released by the frontier, and is not fetched: pages are visited politely or not "
+                "at all. Yield the request from the spider instead."
+            )
         self.active.add(request)
         return deferred_from_coro(self._fetch(request))
 

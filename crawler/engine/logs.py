@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from scrapy.logformatter import LogFormatter
+from scrapy.settings import BaseSettings
 
 from crawler.engine.results import NotAPage
 from crawler.monitor.terminal import escape_controls
@@ -30,8 +31,10 @@ class QuietLogFormatter(LogFormatter):
         return None if isinstance(exception, NotAPage) else super().dropped(item, exception, *args, **kwargs)
 
 
-def hide_startup_lines() -> None:
-    """Hide the lines that Scrapy logs of itself when it starts, except warnings."""
+def hide_startup_lines(settings: BaseSettings) -> None:
+    """Hide the lines that Scrapy logs of itself when it starts, except warnings; unless the user wants DEBUG."""
+    if settings.get("LOG_LEVEL") == "DEBUG" and settings.getpriority("LOG_LEVEL"):  # it is also Scrapy's default
+        return
     for name in ("scrapy.utils.log", "scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.core.engine"):
         # A filter, because Scrapy sets the levels anew when it configures logging.
         logging.getLogger(name).addFilter(lambda record: record.levelno >= logging.WARNING)

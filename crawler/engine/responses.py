@@ -20,6 +20,8 @@ class FetchedResponse(Response):
     What Scrapy offers for text (`text`, `css`, `xpath` …) is taken from `plain`, which is made when it is first used.
     """
 
+    attributes = (*Response.attributes, "fetched")  # what `replace` and `copy` keep
+
     def __init__(self, *args: Any, fetched: Fetched, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fetched = fetched

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import Any
 
 from scrapy.exceptions import CloseSpider, DropItem
@@ -60,21 +60,34 @@ def broken(meta: Mapping[str, Any], detail: str) -> Visited:
     )
 
 
-def exactly_one(parse: Callable[..., Any], response: Response) -> list[Any] | AsyncIterator[Any]:
+def exactly_one(parse: Callable[..., Any], response: Response) -> Iterable[Any] | AsyncIterator[Any]:
     """Return what a callback yields for a response, with exactly one result of the visit in it.
 
-    If the callback yields none, or raises, the visit ends as an internal error; a second result is dropped.
+    If the callback yields none, or raises, the visit ends as an internal error; a second result is dropped. One that
+    closes the spider ends like one that returns.
     """
-    output: Any = None
     try:
         output = parse(response)
-        if not hasattr(output, "__aiter__") and not isawaitable(output):
-            return list(_with_one_result(iterate_spider_output(output), response))
-    except CloseSpider:
-        raise
     except Exception as error:
-        return [_failed(response, error)]
-    return _with_one_result_async(output, response)
+        output = _raising(error)
+    if _is_asynchronous(output):
+        return _with_one_result_async(output, response)
+    items: list[Any] = []
+    try:
+        items.extend(_with_one_result(iterate_spider_output(output), response))
+    except CloseSpider as closing:
+        return _raising(closing, items)
+    return items
+
+
+def _is_asynchronous(output: Any) -> bool:
+    return hasattr(output, "__aiter__") or isawaitable(output)
+
+
+def _raising(error: Exception, items: Iterable[Any] = ()) -> Iterator[Any]:
+    """Yield items, then raise an error."""
+    yield from items
+    raise error
 
 
 def result_and_items(parse: Callable[..., Any]) -> Callable[[FetchedResponse], Any]:
@@ -84,27 +97,34 @@ def result_and_items(parse: Callable[..., Any]) -> Callable[[FetchedResponse], A
     visit counts all the same.
     """
 
-    def items_of(response: FetchedResponse) -> Iterator[Any]:
+    def items_of(response: FetchedResponse) -> Any:
         result = visited_of(response)
-        yield result
-        if _is_page(result) and isinstance(response.plain, TextResponse):
-            yield from iterate_spider_output(parse(response.plain))
-
-    async def items_of_async(response: FetchedResponse) -> AsyncIterator[Any]:
-        result = visited_of(response)
-        yield result
-        if _is_page(result) and isinstance(response.plain, TextResponse):
+        if not (_is_page(result) and isinstance(response.plain, TextResponse)):
+            return [result]
+        try:
             output = parse(response.plain)
-            if isawaitable(output):
-                output = await output
-            if hasattr(output, "__aiter__"):
-                async for item in output:
-                    yield item
-            else:
-                for item in iterate_spider_output(output):
-                    yield item
+        except Exception as error:
+            return _raising(error, [result])
+        return _after_async(result, output) if _is_asynchronous(output) else _after(result, output)
 
-    return items_of_async if isasyncgenfunction(parse) or iscoroutinefunction(parse) else items_of
+    return items_of
+
+
+def _after(result: Visited, output: Any) -> Iterator[Any]:
+    yield result
+    yield from iterate_spider_output(output)
+
+
+async def _after_async(result: Visited, output: Any) -> AsyncIterator[Any]:
+    yield result
+    if isawaitable(output):
+        output = await output
+    if hasattr(output, "__aiter__"):
+        async for item in output:
+            yield item
+    else:
+        for item in iterate_spider_output(output):
+            yield item
 
 
 def _is_page(result: Visited) -> bool:
@@ -122,6 +142,8 @@ def _with_one_result(items: Iterable[Any], response: Response) -> Iterator[Any]:
                 has_result = True
             yield item
     except CloseSpider:
+        if not has_result and isinstance(response, FetchedResponse):
+            yield visited_of(response)
         raise
     except Exception as error:
         failed = _failed(response, error)
@@ -142,17 +164,9 @@ async def _with_one_result_async(output: Any, response: Response) -> AsyncIterat
                 items.append(item)  # noqa: PERF401 -- items before an error count
         else:
             items.extend(iterate_spider_output(await output))
-    except CloseSpider:
-        raise
     except Exception as failure:
         error = failure
-
-    def replay() -> Iterator[Any]:
-        yield from items
-        if error is not None:
-            raise error
-
-    for item in _with_one_result(replay(), response):
+    for item in _with_one_result(_raising(error, items) if error is not None else items, response):
         yield item
 
 

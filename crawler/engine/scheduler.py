@@ -28,6 +28,7 @@ from crawler.engine.results import NotAPage, broken, exactly_one, refused, resul
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.seeds import add_seeds_of_spider
 from crawler.engine.session import components_of
+from crawler.engine.spiders import callback_of
 from crawler.errors import CrawlError
 from crawler.items import Outcome, Reason, Visit, Visited
 from crawler.stores.contract.urls import NewUrl
@@ -71,10 +72,12 @@ class FrontierScheduler(BaseScheduler):
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
-        self._parse = spider.parse if getattr(spider, "yields_visits", False) else result_and_items(spider.parse)
-        spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
+        if not hasattr(spider, "worker"):
+            spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
         _warn_of_unused(spider)
         try:
+            parse = callback_of(spider)
+            self._parse = parse if getattr(spider, "yields_visits", False) else result_and_items(parse)
             add_seeds_of_spider(self._session, spider)
         except CrawlError as error:
             self._session.close()

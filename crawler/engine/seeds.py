@@ -22,7 +22,7 @@ def seeds_of_argument(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
     """Read seeds from a file, or from a list of URLs separated by commas."""
     if not text:
         return
-    if Path(text).is_file():
+    if _is_file(text):
         yield from _without_bad(read_seeds(text, policy.canonicalize))
         return
     found = list(seeds_in(text.split(","), "seeds", policy.canonicalize))
@@ -47,13 +47,20 @@ def add_seeds(session: Session, seeds: Sequence[NewUrl]) -> None:
 def add_seeds_of_spider(session: Session, spider: Spider) -> None:
     """Add the seeds of a spider that opens, except for an argument that was read already."""
     policy, argument = session.options.urls.new_policy(), getattr(spider, "seeds", "") or ""
-    urls = spider.start_urls.split(",") if isinstance(spider.start_urls, str) else spider.start_urls
+    urls = spider.start_urls.split(",") if isinstance(spider.start_urls, str) else spider.start_urls or ()
     seeds = list(_without_bad(seeds_in(urls, "start_urls", policy.canonicalize)))
     if argument != session.seeds_argument:
         text = argument if isinstance(argument, str) else ",".join(map(str, argument))
         seeds += seeds_of_argument(text, policy)
     if seeds:
         add_seeds(session, seeds)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # a long list of URLs is no name of a file
+        return False
 
 
 def _without_bad(lines: Iterable[NewUrl | BadSeed]) -> Iterator[NewUrl]:

@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 
 from crawler.engine.command import exit_with
 from crawler.engine.run_end import ForeignRun
+from crawler.engine.spiders import refuse_other_commands
 from crawler.engine.wiring import crawl_options
 from crawler.errors import CrawlError
 from crawler.worker.session import Session
@@ -50,6 +51,7 @@ def components_of(crawler: Crawler) -> Components:
     found = _components.get(crawler)
     if found is None:
         try:
+            refuse_other_commands(crawler)
             found = attach(crawler, Session.open(crawl_options(crawler.settings)))
         except CrawlError as error:
             exit_with(error)

@@ -17,26 +17,27 @@ class QuickSignals(SignalManager):
     pydispatch directly is not called. A visit without a page is not announced as a dropped item.
     """
 
-    def __init__(self, sender: Any) -> None:
+    def __init__(self, sender: Any, *, knows_all: bool = True) -> None:
         super().__init__(sender)
         self._connected: set[Any] = set()
+        self._knows_all = knows_all  # False = there may be receivers from before
 
     def connect(self, receiver: Any, signal: Any, **kwargs: Any) -> None:
         self._connected.add(signal)
         super().connect(receiver, signal, **kwargs)
 
     def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        return super().send_catch_log(signal, **kwargs) if signal in self._connected else []
+        return super().send_catch_log(signal, **kwargs) if self.is_connected(signal) else []
 
     async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        if signal not in self._connected:
+        if not self.is_connected(signal):
             return []
         if signal is signals.item_dropped and isinstance(kwargs.get("exception"), NotAPage):
             return []
         return await super().send_catch_log_async(signal, **kwargs)
 
     def is_connected(self, signal: Any) -> bool:
-        return signal in self._connected
+        return not self._knows_all or signal in self._connected
 
 
 def is_heard(manager: SignalManager, signal: Any) -> bool:

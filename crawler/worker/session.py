@@ -168,6 +168,7 @@ class Session:
         )
         try:
             self._lock = take_slot(self._workers_directory, self._place, store.partitions)
+            startup.refuse_copied_directory(store, options, self.slot, self.now())
             self._recover(store, self._lock)
             for lock in self._free_slots(store):
                 self._recover(store, lock)

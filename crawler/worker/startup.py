@@ -9,6 +9,7 @@ import logging
 import os
 import resource
 import secrets
+import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from xxhash import xxh3_64_hexdigest
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
 from crawler.duplicates.cascade import DuplicateRule
-from crawler.errors import DiskTrouble, Misconfigured
+from crawler.errors import AlreadyRunning, DiskTrouble, Misconfigured
 from crawler.files import sync_directory, sync_file
 from crawler.frontier.politeness import LONGEST_HOLD, Politeness
 from crawler.options import PRODUCT, VERSION, Options
@@ -112,6 +113,28 @@ def recover(store: Store, options: Options, lock: SlotLock, now: float, full_res
             leases.quarantined,
             cut,
         )
+
+
+def refuse_copied_directory(store: Store, options: Options, slot: int, now: float) -> None:
+    """Refuse to start beside a living worker with our number: its directory is a copy of ours, or ours of it."""
+    for worker in store.partitions.workers():
+        host, pid, *_ = worker.owner.split(":")
+        is_here = host == socket.gethostname() and int(pid) != os.getpid()
+        if worker.slot == slot and worker.lease_end > now and is_here and _is_alive(int(pid)):
+            raise AlreadyRunning(
+                f"{options.crawl.dir}: process {pid} is worker {slot} of this store in another directory, of which this "
+                "one is a copy. Nothing was changed; remove `workers` in the copy, so that it gets numbers of its own."
+            )
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def check_clock(store: Store, now: float) -> None:

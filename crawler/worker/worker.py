@@ -99,6 +99,12 @@ class Worker:
         access, clock = self._runtime.store_access, self._runtime.clock
         self._calls.run(lambda: access.store.urls.add([new], clock.now()), lambda _: self.look_now())
 
+    def add_seed(self, seed: NewUrl) -> None:
+        """Add a seed; the scope is extended by it when the store is next asked for seeds."""
+        self.is_done = False
+        access, clock = self._runtime.store_access, self._runtime.clock
+        self._calls.run(lambda: access.store.urls.add_seeds([seed], clock.now()), lambda _: self.look_now())
+
     def look_now(self) -> None:
         """Ask the store for due hosts as soon as possible: it may have something new."""
         self._activation.look_now()

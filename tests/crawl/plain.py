@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
+from scrapy.spiders import CrawlSpider, SitemapSpider, XMLFeedSpider
+from twisted.internet.defer import Deferred, succeed
 
 from crawler.items import Kind
 from crawler.spiders.web import WebSpider
@@ -82,3 +85,81 @@ class Callbacks(Spider):
 
     def parse_other(self, response: Response) -> None:
         raise AssertionError("callbacks are not kept")
+
+
+class TitlesWrapped(Titles):
+    """Returns a coroutine without being one, as a decorated callback does."""
+
+    name = "titles_wrapped"
+
+    def parse(self, response: Response) -> Any:
+        return self._later(response)
+
+    async def _later(self, response: Response) -> list[Any]:
+        return list(Titles.parse(self, response))
+
+
+class TitlesDeferred(Titles):
+    name = "titles_deferred"
+
+    def parse(self, response: Response) -> Deferred[list[Any]]:  # type: ignore[override]
+        return succeed(list(super().parse(response)))
+
+
+class Closes(Spider):
+    """Has enough after two pages."""
+
+    name = "closes"
+    pages = 0
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        self.pages += 1
+        yield {"url": response.url}
+        if self.pages == 2:
+            raise CloseSpider("enough")
+
+
+class ClosesVisits(WebSpider):
+    name = "closes_visits"
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from super().parse(response)
+        if response.url.endswith("/one"):
+            raise CloseSpider("enough")
+
+
+class Starts(Titles):
+    """Yields its own first request."""
+
+    name = "starts"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.start_urls[0])
+
+
+class Sitemaps(SitemapSpider):
+    name = "sitemaps"
+
+    def __init__(self, start: str, **arguments: Any) -> None:
+        self.sitemap_urls = [f"{start}own-sitemap.xml"]
+        super().__init__(**arguments)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, "title": response.css("title::text").get()}
+
+
+class Ruled(CrawlSpider):
+    name = "ruled"
+
+
+class Empty(Spider):
+    name = "empty"
+
+
+class Nodes(XMLFeedSpider):
+    name = "nodes"
+    itertag = "title"
+    iterator = "html"
+
+    def parse_node(self, response: Response, selector: Any) -> Any:
+        return {"url": response.url, "title": selector.xpath("text()").get()}

@@ -21,8 +21,9 @@ def test_a_fifo_crawl_goes_breadth_first_and_stays_one(tmp_path: Path) -> None:
         root = seeds_of(pages, settings.pop("port"))
         fifo = settings | {"ORDER": "fifo"}
         assert scrapy("crawl", "web", "-a", f"seeds={root}", **fifo).returncode == 0
-        refused = scrapy("crawl", "web", **settings)
-        seeded = scrapy("seed", "-", **settings)
+        assert scrapy("crawl", "web", **settings).returncode == 0  # it stays what it is
+        other = settings | {"ORDER": "priority"}
+        refused, seeded = scrapy("crawl", "web", **other), scrapy("seed", "-", **other)
         told = scrapy("why", f"{root}w", **fifo).stdout
     assert requests == [f"a.test/{name}" for name in ["robots.txt", "", *"cabzedyxw"]]
     for result in (refused, seeded):

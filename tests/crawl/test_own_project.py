@@ -217,6 +217,24 @@ def test_a_project_without_the_add_on_is_left_alone(installed: Mapping[str, str]
     assert "status" not in run(["scrapy"], tmp_path / "plain", installed).stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["fetch", "URL"], ["view", "URL"], ["parse", "URL", "--spider", "titles"], ["shell", "URL", "-c", "1"], ["bench"]],
+)
+def test_commands_of_scrapy_begin_no_crawl_in_a_project_without_ours(
+    words: list[str], installed: Mapping[str, str], tmp_path: Path
+) -> None:
+    project = new_project(tmp_path, installed)
+    with pages_served(SITE, tmp_path) as (settings, requests):
+        root = seeds_of(SITE, settings.pop("port"))
+        given = [word.replace("URL", root) for word in words]
+        refused = run(["scrapy", *given, *settings_words(settings)], project, installed, code=2)
+    assert "orbweaver show URL" in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.stderr
+    assert requests == []
+    assert not (tmp_path / "crawl").exists()
+
+
 def section(title: str) -> str:
     text = (DOCS / "extending.md").read_text(encoding="utf-8")
     return re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]

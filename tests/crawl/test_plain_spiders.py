@@ -26,6 +26,7 @@ SITE: Pages = {
         "/moved": Answer(status=302, headers={"Location": "/two"}),
         "/robots.txt": "User-agent: *\nDisallow: /private",
         "/asked": "<title>Asked</title>",
+        "/own-sitemap.xml": '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/two</loc></url></urlset>',
     }
 }  # fmt: skip
 TITLES = {"/": "Top", "/one": "Één", "/two": "Two", "/own": "Own"}
@@ -56,8 +57,14 @@ def path_of(url: str) -> str:
     return "/" + url.split("/", 3)[3]
 
 
-@pytest.mark.parametrize("spider", ["titles", "titles_async", "titles_coroutine", "titles_list"])
-@pytest.mark.parametrize("start", ["seeds", "start"])
+@pytest.mark.parametrize(
+    ("spider", "start"),
+    [
+        *[(spider, start) for spider in ("titles", "titles_async") for start in ("seeds", "start")],
+        *[(spider, "seeds") for spider in ("titles_coroutine", "titles_list", "titles_wrapped", "titles_deferred")],
+        ("starts", "start"),
+    ],
+)
 def test_a_spider_of_scrapy_gets_every_page_once_as_it_expects_it(spider: str, start: str, tmp_path: Path) -> None:
     items = items_of(tmp_path, spider, "-a", f"{start}=http://a.test:PORT/")
     assert {path_of(item["url"]): item["title"] for item in items} == TITLES
@@ -86,3 +93,33 @@ def test_what_is_not_used_of_a_spider_is_said_once(tmp_path: Path) -> None:
     assert result.stderr.count("allowed_domains") == 1
     assert result.stderr.count("callback") == 1
     assert "/asked" in stored(tmp_path)
+
+
+@pytest.mark.parametrize("spider", ["closes", "closes_visits"])
+def test_a_spider_that_closes_itself_loses_nothing(spider: str, tmp_path: Path) -> None:
+    result = crawl(tmp_path, spider, "-a", "seeds=http://a.test:PORT/", "-O", str(tmp_path / "items.jsonl"))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert stored(tmp_path) >= {"/", "/one"} if spider == "closes_visits" else len(stored(tmp_path)) >= 3
+    if spider == "closes":
+        assert len((tmp_path / "items.jsonl").read_text().splitlines()) >= 2
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE last_reason = 82") == [(0,)]
+
+
+def test_the_first_requests_of_any_spider_are_seeds(tmp_path: Path) -> None:
+    items = items_of(tmp_path, "sitemaps", "-a", "start=http://a.test:PORT/")
+    assert [path_of(item["url"]) for item in items] == ["/own-sitemap.xml"]
+    assert [path_of(str(url)) for (url,) in rows(tmp_path / "crawl", "SELECT url FROM seeds")] == ["/own-sitemap.xml"]
+
+
+def test_a_spider_of_feeds_parses_pages(tmp_path: Path) -> None:
+    items = items_of(tmp_path, "nodes", "-a", "seeds=http://a.test:PORT/")
+    assert {item["title"] for item in items} >= {"Top", "Two"}
+
+
+@pytest.mark.parametrize(("spider", "said"), [("ruled", "is a CrawlSpider"), ("empty", "has no `parse`")])
+def test_a_spider_that_cannot_work_is_refused(spider: str, said: str, tmp_path: Path) -> None:
+    result = crawl(tmp_path, spider, "-a", "seeds=http://a.test:PORT/")
+    assert result.returncode == 78
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE visits > 0") == [(0,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.runner import crawling, polite_to, seeds_file, wait_for
+from tests.crawl.runner import crawling, polite_to, scrapy, seeds_file, wait_for
 from tests.webgraph.server import Served
 
 pytestmark = pytest.mark.crawl
@@ -84,3 +85,18 @@ def test_one_that_is_killed_recovers_its_own_worker_and_no_other(tmp_path: Path)
     assert (slots_of(first), slots_of(second)) == ({"0.lock"}, {"1.lock"})
     assert "did not end well" in outputs[2].read_text()
     assert "did not end well" not in outputs[0].read_text()
+
+
+def test_a_copy_of_a_directory_does_not_take_the_place_of_its_worker(tmp_path: Path) -> None:
+    first, copy = tmp_path / "first", tmp_path / "copy"
+    with web(tmp_path) as (seeds, settings, served):
+        with crawling("crawl", "web", "-a", seeds, output=tmp_path / "1.txt", **settings | {"CRAWL_DIR": first}) as one:
+            wait_for(lambda: pages_fetched(served).total() > 5)
+            shutil.copytree(first, copy)
+            refused = scrapy("crawl", "web", **settings | {"CRAWL_DIR": copy})
+            assert refused.returncode == 75
+            assert "is a copy" in refused.stderr
+            shutil.rmtree(copy / "workers")
+            assert scrapy("crawl", "web", timeout=100, **settings | {"CRAWL_DIR": copy}).returncode == 0
+            assert one.wait(100) == 0
+        assert pages_fetched(served) == Counter(served.web.urls())
