@@ -10,9 +10,11 @@ import os
 import resource
 import secrets
 import socket
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 from xxhash import xxh3_64_hexdigest
@@ -34,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 _POLITENESS = "politeness_settings"  # the fact under which the store keeps the politeness of the last crawl
 _FILES = 65_536  # open files that we ask the system for
+_LOOKS, _LOOK_EVERY = 10, 0.1  # at a process that may be ending: how often, and seconds between two looks
 _OTHER_FILES = 100  # open files of the store, the archive and name look-ups
 
 
@@ -128,12 +131,20 @@ def refuse_copied_directory(store: Store, options: Options, slot: int, now: floa
 
 
 def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    """Whether a process lives, and still does after a moment: one that is ending frees its locks first."""
+    for _ in range(_LOOKS):
+        try:
+            os.kill(pid, 0)
+            state = (
+                Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+            )
+        except PermissionError:
+            return True
+        except OSError:  # it is gone; or there is no /proc, and the lease tells
+            return False
+        if state == "Z":  # it has ended, and its parent does not know yet
+            return False
+        time.sleep(_LOOK_EVERY)
     return True
 
 
