@@ -9,11 +9,14 @@ import inspect
 import io
 import os
 import sys
+import sysconfig
+import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from pkgutil import iter_modules
 
 import scrapy
@@ -23,7 +26,8 @@ from scrapy.settings import Settings
 from scrapy.utils.project import ENVVAR, get_project_settings
 
 from crawler.addon import is_used_in
-from crawler.engine.command import COMMANDS, PROGRAM, as_called
+from crawler.engine.command import COMMANDS, PROGRAM, as_called, exit_with
+from crawler.errors import Misconfigured
 from crawler.options import PRODUCT, VERSION
 
 SETTINGS = "crawler.settings"
@@ -52,10 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def settings_here() -> Settings:
     """Return the settings of the project that we are in, if it is one of ours; else those of this package."""
-    settings = get_project_settings()
+    try:
+        settings = get_project_settings()
+        has_add_on = is_used_in(settings)
+    except Exception as error:
+        exit_with(_unreadable_settings(error))
     if settings["COMMANDS_MODULE"] == COMMANDS:
         return settings
-    if is_used_in(settings):
+    if has_add_on:
         settings.set("COMMANDS_MODULE", COMMANDS, priority="cmdline")
         return settings
     os.environ[ENVVAR] = SETTINGS  # tells Scrapy that we are in a project
@@ -63,6 +71,20 @@ def settings_here() -> Settings:
     settings.setmodule(SETTINGS)
     settings.set("NEWSPIDER_MODULE", "")  # `genspider` writes into the current directory, not into this package
     return settings
+
+
+def _unreadable_settings(error: Exception) -> Misconfigured:
+    """Return the error for settings of a project that raise one when they are read."""
+    others = (str(Path(__file__).parent), str(Path(scrapy.__file__).parent), sysconfig.get_path("stdlib"), "<frozen")
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [(frame.filename, frame.lineno) for frame in frames if not frame.filename.startswith(others)]
+    if isinstance(error, SyntaxError):
+        places.append((str(error.filename), error.lineno))
+    place = ", {}, line {}".format(*places[-1]) if places else ""
+    return Misconfigured(
+        f"The settings of this project ({os.environ.get(ENVVAR)}{place}) cannot be read: "
+        f"{type(error).__name__}: {error}. Nothing was done; correct them, or call orbweaver in another directory."
+    )
 
 
 def help_lines() -> list[str]:

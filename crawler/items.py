@@ -155,6 +155,7 @@ class Reason(DescribedCode):
     OVER_BUDGET = 98, "its host or its domain has had its budget; it is let in when the budget allows"
     PREFERRED_HOST = 99, "its site prefers another host for it"
     UNFILLED = 100, "the blank of a template that no script has filled in"
+    MIDDLEWARE_REFUSED = 101, "a middleware of the project refuses it"
 
 
 class Tier(DescribedCode):

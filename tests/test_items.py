@@ -88,6 +88,7 @@ CODES = {
     "OVER_BUDGET": 98,
     "PREFERRED_HOST": 99,
     "UNFILLED": 100,
+    "MIDDLEWARE_REFUSED": 101,
 }
 
 

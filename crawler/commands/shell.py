@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from scrapy.commands.shell import Command as ScrapyShell
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.commands.view import view
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import exit_code_of, print_error
 from crawler.engine.logs import hide_startup_lines
 from crawler.engine.offline import go_offline
+from crawler.errors import CrawlError
 from crawler.urls.schemes import WEB_SCHEMES
 
 
@@ -52,3 +55,18 @@ class ShellCommand(ScrapyShell):
     def update_vars(self, vars: dict[str, Any]) -> None:  # noqa: A002
         """Let `view(response)` show the archived answer; Scrapy's own would have a browser load from the host."""
         vars["view"] = lambda response: view(self._options, response.url)
+        if "fetch" in vars:
+            vars["fetch"] = _fetch_or_tell(vars["fetch"])
+
+
+def _fetch_or_tell(fetch: Callable[..., None]) -> Callable[..., None]:
+    """Return `fetch` of the console; what is not archived is told in a sentence, and `response` stays what it is."""
+
+    @wraps(fetch)
+    def fetch_archived(*args: Any, **kwargs: Any) -> None:
+        try:
+            fetch(*args, **kwargs)
+        except CrawlError as error:
+            print_error(error)
+
+    return fetch_archived

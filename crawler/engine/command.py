@@ -23,9 +23,14 @@ _CALL = re.compile(
 )
 
 
-def command_options(settings: Settings) -> Options:
-    """Return the options of a command that starts no crawler; Scrapy itself loads add-ons only for those that do."""
+def load_addons(settings: Settings) -> None:
+    """Let add-ons set their values for a command that starts no crawler; Scrapy does so only for those that do."""
     AddonManager.load_pre_crawler_settings(settings)
+
+
+def command_options(settings: Settings) -> Options:
+    """Return the options of a command that starts no crawler."""
+    load_addons(settings)
     return Options.of(settings)
 
 

@@ -14,7 +14,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
 from twisted.internet.defer import Deferred
 
-from crawler.engine.meta import VISIT
+from crawler.engine.meta import IS_ANSWERED, VISIT
 
 
 class FrontierDownloader:
@@ -40,11 +40,18 @@ class FrontierDownloader:
         self.active.add(request)
         return deferred_from_coro(self._fetch(request))
 
-    async def _fetch(self, request: Request) -> Response | Request:
+    async def _fetch(self, request: Request) -> Response:
         try:
-            return await self.middleware.download_async(self._send, request)
+            response = await self.middleware.download_async(self._send, request)
         finally:
             self.active.remove(request)
+        if isinstance(response, Request):
+            raise NotSupported(
+                f"A downloader middleware has answered {request.url} with a request. Retries and redirects are visits "
+                "of the frontier: leave them to it, and take the middleware out of DOWNLOADER_MIDDLEWARES."
+            )
+        request.meta[IS_ANSWERED] = True
+        return response
 
     async def _send(self, request: Request) -> Response:
         handler = self.handlers._get_handler(request.url.partition(":")[0])

@@ -13,6 +13,8 @@ from scrapy.logformatter import LogFormatter
 from scrapy.settings import BaseSettings
 
 from crawler.engine.results import NotAPage
+from crawler.errors import CrawlError
+from crawler.items import Visited
 from crawler.monitor.terminal import escape_controls
 
 MOST_WARNINGS = 200  # that are written after the live view has ended
@@ -28,7 +30,20 @@ class QuietLogFormatter(LogFormatter):
         return None
 
     def dropped(self, item: Any, exception: BaseException, *args: Any, **kwargs: Any) -> Any:
-        return None if isinstance(exception, NotAPage) else super().dropped(item, exception, *args, **kwargs)
+        if isinstance(exception, NotAPage):
+            return None
+        return super().dropped(_named(item), exception, *args, **kwargs)
+
+    def item_error(self, item: Any, exception: BaseException, *args: Any, **kwargs: Any) -> Any:
+        line = super().item_error(_named(item), exception, *args, **kwargs)
+        if isinstance(exception, CrawlError):  # ends the crawl, whose last words it is
+            line["level"] = logging.DEBUG
+        return line
+
+
+def _named(item: Any) -> Any:
+    """Return what a log line says of an item: of a visit its URL, not all that was fetched."""
+    return item.visit.url if isinstance(item, Visited) else item
 
 
 def hide_startup_lines(settings: BaseSettings) -> None:

@@ -18,6 +18,9 @@ HEADERS = "headers"  # (name, value) pairs to be sent besides the usual ones
 METHOD = "method"  # GET, if it is not HEAD
 MEANING = "meaning"  # the AnswerMeaning of the Fetched; the HEAD middleware has its own for answers to HEAD
 SITEMAPS = "sitemaps"  # Links to the sitemaps that a robots.txt names
+IS_ANSWERED = "is_answered"  # the answer has passed all downloader middlewares
+# Scrapy's own middlewares, which a user may name, leave retries, redirects and bad statuses to the frontier.
+LEFT_TO_THE_FRONTIER = {"dont_retry": True, "dont_redirect": True, "handle_httpstatus_all": True}
 
 
 def meaning_in(meta: dict[str, Any], fetched: Fetched) -> AnswerMeaning:

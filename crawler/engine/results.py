@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from inspect import isawaitable
 from typing import Any
 
-from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest, NotSupported
 from scrapy.http import Response, TextResponse
 from scrapy.utils.spider import iterate_spider_output
 
-from crawler.engine.meta import FETCHED, RULES, SITEMAPS, VISIT, VisitDenied, meaning_in
+from crawler.engine.meta import FETCHED, IS_ANSWERED, METHOD, RULES, SITEMAPS, VISIT, VisitDenied, meaning_in
 from crawler.engine.responses import FetchedResponse
 from crawler.items import Fetched, Kind, Outcome, Reason, RobotsFile, Visit, Visited
 
@@ -25,31 +25,57 @@ class NotAPage(DropItem):
         super().__init__("stored, and not a page", log_level="DEBUG")
 
 
-def visited_of(response: FetchedResponse) -> Visited:
+def visited_of(response: Response) -> Visited:
     """Return the result of a visit whose request was answered, or failed on the way."""
-    visit: Visit = response.meta[VISIT]
-    fetched = response.fetched
+    return answered(response.meta)
+
+
+def answered(meta: dict[str, Any]) -> Visited:
+    """Return the result of a visit by the answer as it came over the wire, whatever middlewares made of it."""
+    fetched: Fetched | None = meta.get(FETCHED)
+    if fetched is None:
+        return broken(meta, "a middleware has answered, and not with a FetchedResponse")
     if fetched.reason is Reason.INTERNAL_ERROR:
-        return broken(response.meta, fetched.detail)
-    meaning = meaning_in(response.meta, fetched)
+        return broken(meta, fetched.detail)
+    meaning = meaning_in(meta, fetched)
     return Visited(
-        visit=visit,
+        visit=meta[VISIT],
         outcome=meaning.outcome,
         reason=meaning.reason,
         detail=fetched.detail,
         fetched=fetched,
-        rules=_rules(response.meta),
-        sitemaps=response.meta.get(SITEMAPS, ()),
+        rules=_rules(meta),
+        sitemaps=meta.get(SITEMAPS, ()),
         retry_after=meaning.retry_after,
         redirect=meaning.location,
     )
 
 
-def refused(meta: Mapping[str, Any], error: VisitDenied) -> Visited:
-    """Return the result of a visit that a middleware refused."""
-    return Visited(
-        visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail, location=error.location
-    )
+def refused(meta: Mapping[str, Any], error: IgnoreRequest) -> Visited:
+    """Return the result of a visit that a middleware refused before anything was sent."""
+    if isinstance(error, VisitDenied):
+        return Visited(
+            visit=meta[VISIT], outcome=Outcome.DENIED, reason=error.reason, detail=error.detail, location=error.location
+        )
+    detail = str(error) or type(error).__name__
+    return Visited(visit=meta[VISIT], outcome=Outcome.DENIED, reason=Reason.MIDDLEWARE_REFUSED, detail=detail)
+
+
+def without_spider(meta: dict[str, Any], error: BaseException) -> Visited:
+    """Return the result of a visit that did not come to the spider, because a middleware refused it, or failed.
+
+    What was fetched counts as far as all of our middlewares have seen it; if they had nothing to do with it, also if
+    another one ended its way.
+    """
+    visit: Visit = meta[VISIT]
+    if not isinstance(error, IgnoreRequest):
+        is_explained = isinstance(error, NotSupported)
+        logger.error("A visit failed inside: %s: %s", visit.url, error, exc_info=None if is_explained else error)
+        return answered(meta) if IS_ANSWERED in meta else broken(meta, repr(error))
+    if FETCHED not in meta:
+        return refused(meta, error)
+    is_plain_page = visit.kind is Kind.PAGE and METHOD not in meta
+    return answered(meta) if IS_ANSWERED in meta or is_plain_page else broken(meta, repr(error))
 
 
 def broken(meta: Mapping[str, Any], detail: str) -> Visited:
@@ -90,19 +116,20 @@ def _raising(error: Exception, items: Iterable[Any] = ()) -> Iterator[Any]:
     raise error
 
 
-def result_and_items(parse: Callable[..., Any]) -> Callable[[FetchedResponse], Any]:
+def result_and_items(parse: Callable[..., Any]) -> Callable[[Response], Any]:
     """Return a callback for a spider that knows nothing of visits: it yields the visit's result itself.
 
     `parse` then gets the pages with text that were fetched, as Scrapy's own downloader gives them. If it raises, the
     visit counts all the same.
     """
 
-    def items_of(response: FetchedResponse) -> Any:
+    def items_of(response: Response) -> Any:
         result = visited_of(response)
-        if not (_is_page(result) and isinstance(response.plain, TextResponse)):
+        page = response.plain if isinstance(response, FetchedResponse) else response
+        if not (_is_page(result) and isinstance(page, TextResponse)):
             return [result]
         try:
-            output = parse(response.plain)
+            output = parse(page)
         except Exception as error:
             return _raising(error, [result])
         return _after_async(result, output) if _is_asynchronous(output) else _after(result, output)
@@ -142,7 +169,7 @@ def _with_one_result(items: Iterable[Any], response: Response) -> Iterator[Any]:
                 has_result = True
             yield item
     except CloseSpider:
-        if not has_result and isinstance(response, FetchedResponse):
+        if not has_result:
             yield visited_of(response)
         raise
     except Exception as error:

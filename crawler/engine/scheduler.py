@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, Self
 
@@ -17,14 +17,15 @@ from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.engine.client import FetchClient
 from crawler.engine.command import exit_with
-from crawler.engine.meta import RULES, TRUST, VISIT, VisitDenied
-from crawler.engine.results import NotAPage, broken, exactly_one, refused, result_and_items
+from crawler.engine.meta import LEFT_TO_THE_FRONTIER, RULES, TRUST, VISIT
+from crawler.engine.results import NotAPage, broken, exactly_one, result_and_items, without_spider
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.seeds import add_seeds_of_spider
 from crawler.engine.session import components_of
@@ -156,7 +157,7 @@ class FrontierScheduler(BaseScheduler):
     def _request(self, visit: Visit) -> Request:
         origin = visit.origin or origin_of(visit.url)
         home = self._frontier.hosts.get(visit.key.host)
-        meta = {
+        meta = LEFT_TO_THE_FRONTIER | {
             VISIT: visit,
             RULES: home.rules.get(origin) if home is not None else None,
             TRUST: self._frontier.hosts[visit.host_key].trust,
@@ -164,16 +165,22 @@ class FrontierScheduler(BaseScheduler):
         }
         return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)
 
-    def _on_answer(self, response: Response) -> Any:
-        return exactly_one(self._parse, response)
+    async def _on_answer(self, response: Response) -> AsyncIterator[Any]:
+        """Yield the items of the spider; the result of the visit goes to the pipelines, past spider middlewares."""
+        items = exactly_one(self._parse, response)
+        async for item in items if isinstance(items, AsyncIterator) else as_async_generator(items):
+            if isinstance(item, Visited):
+                await self._crawler.engine.scraper.start_itemproc_async(item, response=response)
+            else:
+                yield item
 
-    def _on_failure(self, failure: Failure) -> list[Visited]:
-        """Return the result of a visit that a middleware has refused, or failed on."""
-        meta = failure.request.meta  # type: ignore[attr-defined]
-        if isinstance(failure.value, VisitDenied):
-            return [refused(meta, failure.value)]
-        logger.error("A visit failed inside: %s", meta[VISIT].url, exc_info=failure.value)
-        return [broken(meta, repr(failure.value))]
+    async def _on_failure(self, failure: Failure) -> AsyncIterator[Any]:
+        """Give the result of a visit that came to no spider to the pipelines."""
+        assert failure.value is not None, "Scrapy gives errors"
+        result = without_spider(failure.request.meta, failure.value)  # type: ignore[attr-defined]
+        await self._crawler.engine.scraper.start_itemproc_async(result, response=failure)
+        return
+        yield
 
     # ── visits that Scrapy lost ──
 

@@ -40,6 +40,13 @@ _ORDER = {
         (_EXTRACT, _STORE),
     ],
 }
+# Middlewares of Scrapy that would spoil answers, with what does their work here. Those for retries, redirects and bad
+# statuses do nothing (`LEFT_TO_THE_FRONTIER`).
+_SPOILING = {
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": "answers are unpacked when they are read",
+    "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": "answers are kept in the archive",
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": "robots.txt is always obeyed",
+}
 
 
 def crawl_options(settings: BaseSettings) -> Options:
@@ -66,6 +73,9 @@ def check_components(settings: BaseSettings) -> None:
             before, after = _position(found, first), _position(found, second)
             if before is not None and after is not None and before > after:
                 raise Misconfigured(f"{setting}: {first} must have a smaller number than {second}.")
+    for path, instead in _SPOILING.items():
+        if _position(_components(settings, "DOWNLOADER_MIDDLEWARES"), path) is not None:
+            raise Misconfigured(f"DOWNLOADER_MIDDLEWARES: take out {path}; {instead}.")
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     for scheme in ("http", "https"):
         if not _is_a(handlers.get(scheme), _HANDLER):

@@ -75,6 +75,7 @@ REFUSALS = TRAPS | {
     Reason.API_CALL,
     Reason.FILTER_FAILED,
     Reason.UNFILLED,
+    Reason.MIDDLEWARE_REFUSED,
 }
 
 

@@ -24,11 +24,12 @@ from crawler.urls.rules import SWITCHABLE
 from crawler.urls.sites import packaged_lines, read_site_rules
 
 MODES = ("any", "domains", "hosts", "prefixes")
-SCOPE_REASONS = frozenset(  # for which a scope refuses URLs
+SCOPE_REASONS = frozenset(  # for which a scope refuses URLs, or a middleware of the project that knows a smaller one
     {
         *(Reason.URL_TOO_LONG, Reason.PORT_DENIED, Reason.NO_CONTACT, Reason.OUT_OF_SCOPE, Reason.TOO_FAR),
         *(Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILE_TYPE, Reason.PATH_TOO_DEEP, Reason.REPEATED_SEGMENT),
         *(Reason.TOO_MANY_PARAMETERS, Reason.ACTION, Reason.API_CALL, Reason.FILTER_FAILED, Reason.UNFILLED),
+        Reason.MIDDLEWARE_REFUSED,
     }
 )
 MOST_URLS = 16_384  # whose refusal is cached before the cache is cleared

@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from scrapy import Request
-from scrapy.exceptions import DropItem
-from scrapy.http import Response
+from scrapy import Request, Spider
+from scrapy.exceptions import DropItem, IgnoreRequest
+from scrapy.http import HtmlResponse, Response
 
 from crawler.engine.meta import FETCHED, VISIT
 from crawler.engine.responses import FetchedResponse
-from crawler.items import Visited
+from crawler.items import Kind, Visited
 from crawler.spiders.web import WebSpider
 from tests.samples import answer
 
@@ -64,6 +64,15 @@ class Extras(WebSpider):
         yield Request(response.urljoin("/asked-for-by-the-spider"))
 
 
+class Annotates(Spider):
+    """Knows nothing of visits."""
+
+    name = "annotates"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+
+
 class RaisingPipeline:
     def process_item(self, item: Any) -> Any:
         if isinstance(item, Visited) and is_third(item.visit.url):
@@ -96,6 +105,65 @@ class RaisingResponseMiddleware:
         if is_third(request.url):
             raise ValueError("after the download")
         return response
+
+
+class DecliningRequestMiddleware:
+    def process_request(self, request: Request) -> None:
+        if is_third(request.url):
+            raise IgnoreRequest("not for us")
+
+
+class DecliningResponseMiddleware:
+    def process_response(self, request: Request, response: Response) -> Response:
+        if is_third(request.url):
+            raise IgnoreRequest
+        return response
+
+
+class RepeatingMiddleware:
+    """Wants pages to be fetched again by itself."""
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        return request.replace(dont_filter=True) if is_third(request.url) else response
+
+
+class ForeignAnswerMiddleware:
+    """Answers with a response that did not come over the wire."""
+
+    def process_request(self, request: Request) -> Response | None:
+        return HtmlResponse(request.url, body=b"<p>Made up.", request=request) if is_third(request.url) else None
+
+
+class ReplacingMiddleware:
+    """Replaces what the spider sees."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if request.meta[VISIT].kind is not Kind.PAGE:
+            return response
+        return HtmlResponse(response.url, response.status, body=b"<title>Replaced</title>", request=request)
+
+
+class ItemsOnlyMiddleware:
+    """A spider middleware that knows only the items of its own spider."""
+
+    async def process_spider_output(self, response: Response, result: Any) -> Any:
+        async for item in result:
+            item["seen"] = "yes"
+            yield item
+
+
+class RaisingInputMiddleware:
+    def process_spider_input(self, response: Response) -> None:
+        if is_third(response.url):
+            raise ValueError("before the spider")
+
+
+class RaisingOutputMiddleware:
+    async def process_spider_output(self, response: Response, result: Any) -> Any:
+        if is_third(response.url):
+            raise ValueError("behind the spider")
+        async for item in result:
+            yield item
 
 
 class AnsweringMiddleware:

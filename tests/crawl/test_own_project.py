@@ -261,19 +261,24 @@ def test_the_page_on_your_own_project_works_word_for_word(environment: Mapping[s
 
 
 def test_the_other_examples_of_the_page_work_in_a_project(installed: Mapping[str, str], tmp_path: Path) -> None:
-    _, visits, pipeline, _, sink, *_ = (example.text for example in examples_in(DOCS / "extending.md", "python"))
+    _, visits, pipeline, middleware, _, sink, *_ = (
+        example.text for example in examples_in(DOCS / "extending.md", "python")
+    )
     project = new_project(
         tmp_path,
         installed,
         'ITEM_PIPELINES = {"shop.pipelines.TitlePipeline": -250}',
+        'DOWNLOADER_MIDDLEWARES = {"shop.middlewares.NoArchivesMiddleware": 543}',
         'COMMANDS_MODULE = "crawler.commands"',
         "PAGE_ITEMS = False",
     )
     (project / "shop" / "pipelines.py").write_text(pipeline, encoding="utf-8")
+    (project / "shop" / "middlewares.py").write_text(middleware, encoding="utf-8")
     (project / "shop" / "spiders" / "visits.py").write_text(visits, encoding="utf-8")
     (project / "print_sink.py").write_text(sink, encoding="utf-8")
-    site = {"a.test": SITE["a.test"] | {"/": '<title>Top</title><a href="/one">1</a><a href="/lost">2</a>'}}
-    with pages_served(site, tmp_path) as (settings, _):
+    links = "".join(f'<a href="/{path}">{path}</a>' for path in ("one", "lost", "archive/old"))
+    site = {"a.test": SITE["a.test"] | {"/": f"<title>Top</title>{links}", "/archive/old": "<title>Old</title>"}}
+    with pages_served(site, tmp_path) as (settings, requests):
         root = seeds_of(site, settings.pop("port"))
         given = settings | {"LOG_LEVEL": "INFO", "CRAWL_DIR": "data/crawl"}
         words = ["scrapy", "crawl", "visits", "-a", f"seeds={root}", "-O", "missing.jsonl", *settings_words(given)]
@@ -282,6 +287,7 @@ def test_the_other_examples_of_the_page_work_in_a_project(installed: Mapping[str
     assert [json.loads(line) for line in (project / "missing.jsonl").read_text().splitlines()] == [
         {"missing": f"{root}lost", "named_by": root}
     ]
+    assert "a.test/archive/old" not in requests
     first, again = (run(["python", "print_sink.py"], project, installed).stdout for _ in range(2))
     assert {line.split()[-1] for line in first.splitlines()} == {root, f"{root}one"}
     assert again == ""

@@ -76,6 +76,13 @@ def test_the_shell_reads_local_files(crawled: tuple[str, dict[str, object]], tmp
     assert run(crawled, "shell", str(page), "-c", "response.css('title::text').get()").stdout == "Local\n"
 
 
+def test_what_is_not_archived_leaves_the_console_as_it_is(crawled: tuple[str, dict[str, object]]) -> None:
+    ended = run(crawled, "shell", "ROOT/", "-c", "[fetch('ROOT/nowhere'), response.css('title::text').get()]")
+    assert (ended.returncode, ended.stdout) == (0, "[None, 'Top']\n")
+    assert "not archived" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("command", ["shell", "view"])
 def test_what_is_not_archived_is_told_in_one_sentence(command: str, crawled: tuple[str, dict[str, object]]) -> None:
     ended = run(crawled, command, "ROOT/nowhere")
@@ -193,3 +200,36 @@ def test_a_project_and_a_spider_are_made(tmp_path: Path) -> None:
     made = started("startproject", "shop", str(tmp_path / "shop"))
     assert made.returncode == 0
     assert (tmp_path / "shop" / "shop" / "settings.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("import nothing_like_it", "settings.py, line 1) cannot be read: ModuleNotFoundError: No module named"),
+        ("DELAY = (", "settings.py, line 1) cannot be read: SyntaxError: "),
+        ('ADDONS = {"crawler.addon.Orb": 100}', "cannot be read: NameError: "),
+    ],
+)
+def test_settings_of_a_project_that_cannot_be_read_are_told_in_one_sentence(
+    settings: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = shop_settings.settings\n")
+    (tmp_path / "shop_settings").mkdir()
+    (tmp_path / "shop_settings" / "settings.py").write_text(settings)
+    words = [sys.executable, "-m", "crawler", "status"]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (78, "")
+    assert said in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_spiders_and_settings_of_the_add_on_are_listed_in_a_project_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = garden.settings\n")
+    (tmp_path / "garden").mkdir()
+    (tmp_path / "garden" / "settings.py").write_text(
+        'ADDONS = {"crawler.addon.Orbweaver": 100}\nCOMMANDS_MODULE = "crawler.commands"\n'
+    )
+    words = [sys.executable, "-m", "scrapy"]
+    for command, printed in ((["list"], "web\n"), (["settings", "--get", "CRAWL_DIR"], "data/crawl\n")):
+        ended = subprocess.run([*words, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, printed, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,29 @@ ONCE = {"RETRY_DELAY": 0.1, "SPIDER_MODULES": "crawler.spiders,tests.crawl.broke
 HERE = "tests.crawl.broken"
 PIPELINES = '"crawler.pipelines.extract.ExtractPipeline": 100, "crawler.pipelines.store.StorePipeline": 900'
 ROBOTS = '"crawler.middlewares.robots.RobotsMiddleware": 100'
+START = '"crawler.middlewares.start.StartMiddleware": 100'
+SCRAPYS_DOWNLOADER_MIDDLEWARES = ", ".join(
+    f'"scrapy.downloadermiddlewares.{path}": {number}'
+    for number, path in enumerate(
+        (
+            *("retry.RetryMiddleware", "redirect.RedirectMiddleware", "redirect.MetaRefreshMiddleware"),
+            *("cookies.CookiesMiddleware", "useragent.UserAgentMiddleware", "stats.DownloaderStats"),
+            *("defaultheaders.DefaultHeadersMiddleware", "downloadtimeout.DownloadTimeoutMiddleware"),
+            *("httpproxy.HttpProxyMiddleware", "httpauth.HttpAuthMiddleware", "offsite.OffsiteMiddleware"),
+        ),
+        start=500,
+    )
+)
+SCRAPYS_SPIDER_MIDDLEWARES = ", ".join(
+    f'"scrapy.spidermiddlewares.{path}": {number}'
+    for number, path in enumerate(
+        (
+            *("httperror.HttpErrorMiddleware", "referer.RefererMiddleware", "urllength.UrlLengthMiddleware"),
+            *("depth.DepthMiddleware", "start.StartSpiderMiddleware"),
+        ),
+        start=500,
+    )
+)
 
 
 def crawl(served: Served, tmp_path: Path, spider: str, **settings: object) -> int:
@@ -45,8 +69,22 @@ def outcomes(tmp_path: Path) -> dict[str, tuple[str, str]]:
         ("web", {"ITEM_PIPELINES": f'{{{PIPELINES}, "{HERE}.SwallowingPipeline": 500}}'}),
         ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.RaisingRequestMiddleware": 500}}'}),
         ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.RaisingResponseMiddleware": 500}}'}),
+        ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.RepeatingMiddleware": 500}}'}),
+        ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.ForeignAnswerMiddleware": 500}}'}),
+        ("web", {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.RaisingOutputMiddleware": 500}}'}),
     ],
-    ids=["raises", "forgets", "pipeline", "dropped", "swallowed", "request", "response"],
+    ids=[
+        "raises",
+        "forgets",
+        "pipeline",
+        "dropped",
+        "swallowed",
+        "request",
+        "response",
+        "repeats",
+        "foreign",
+        "output",
+    ],
 )
 def test_a_visit_on_which_user_code_fails_is_an_internal_error(
     spider: str, settings: dict[str, object], served: Served, tmp_path: Path
@@ -80,3 +118,70 @@ def test_a_middleware_may_answer_a_request_by_itself(served: Served, tmp_path: P
     assert crawl(served, tmp_path, "web", DOWNLOADER_MIDDLEWARES=middlewares) == 0
     answered = {url: last for url, (_, last) in outcomes(tmp_path).items() if is_third(url)}
     assert set(answered.values()) - {"ROBOTS_DENIED"} == {"OK", "REDIRECTED"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.DecliningResponseMiddleware": 500}}'},
+        {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.ReplacingMiddleware": 500}}'},
+        {"DOWNLOADER_MIDDLEWARES": f"{{{ROBOTS}, {SCRAPYS_DOWNLOADER_MIDDLEWARES}}}"},
+        {"SPIDER_MIDDLEWARES": f"{{{START}, {SCRAPYS_SPIDER_MIDDLEWARES}}}"},
+        {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.RaisingInputMiddleware": 500}}'},
+    ],
+    ids=["declined", "replaced", "scrapys", "scrapys of spiders", "input"],
+)
+@pytest.mark.parametrize("spider", ["web", "extras"])
+def test_an_answer_counts_whatever_middlewares_do_with_it(
+    spider: str, settings: dict[str, object], served: Served, tmp_path: Path
+) -> None:
+    assert crawl(served, tmp_path, spider, **settings) == 0
+    known = outcomes(tmp_path)
+    assert all(last != "INTERNAL_ERROR" for _, last in known.values())
+    assert {url for url, (reason, _) in known.items() if reason == "REVISIT"} == set(served.web.urls())
+
+
+def test_a_middleware_may_refuse_visits(served: Served, tmp_path: Path) -> None:
+    middlewares = f'{{{ROBOTS}, "{HERE}.DecliningRequestMiddleware": 500}}'
+    assert crawl(served, tmp_path, "web", DOWNLOADER_MIDDLEWARES=middlewares) == 0
+    known = outcomes(tmp_path)
+    refused = {url for url, (reason, _) in known.items() if reason == "MIDDLEWARE_REFUSED"}
+    assert refused
+    assert refused <= {url for url in known if is_third(url)}
+    assert not any(is_third(url) for url, (reason, _) in known.items() if reason == "REVISIT")
+    some = min(refused)
+    why = scrapy("why", some, **polite_to(served, tmp_path / "crawl")).stdout
+    assert "a middleware of the project refuses it (middleware_refused) [not for us]" in why
+
+
+def test_spider_middlewares_see_the_items_of_the_spider_and_nothing_else(served: Served, tmp_path: Path) -> None:
+    feed = tmp_path / "items.jsonl"
+    settings = {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.ItemsOnlyMiddleware": 500}}', "PAGE_ITEMS": False}
+    given = polite_to(served, tmp_path / "crawl", **ONCE, **settings, LOG_LEVEL="ERROR")
+    words = ["-a", f"seeds={seeds_file(served, tmp_path)}", "-O", str(feed)]
+    result = scrapy("crawl", "annotates", *words, timeout=100, **given)
+    assert (result.returncode, result.stderr) == (0, "")
+    items = [json.loads(line) for line in feed.read_text().splitlines()]
+    assert {item["url"] for item in items} == set(served.web.urls())
+    assert {item["seen"] for item in items} == {"yes"}
+
+
+@pytest.mark.parametrize("name", ["httpcompression.HttpCompression", "httpcache.HttpCache", "robotstxt.RobotsTxt"])
+def test_middlewares_of_scrapy_that_would_spoil_answers_are_refused(name: str, served: Served, tmp_path: Path) -> None:
+    path = f"scrapy.downloadermiddlewares.{name}Middleware"
+    given = polite_to(served, tmp_path / "crawl", DOWNLOADER_MIDDLEWARES=f'{{{ROBOTS}, "{path}": 590}}')
+    result = scrapy("crawl", "web", **given)
+    assert result.returncode == 78
+    assert result.stderr.startswith(f"orbweaver: DOWNLOADER_MIDDLEWARES: take out {path}; ")
+
+
+def test_the_log_names_the_page_on_which_a_pipeline_failed_and_not_all_that_was_fetched(
+    served: Served, tmp_path: Path
+) -> None:
+    given = polite_to(served, tmp_path / "crawl", **ONCE, LOG_LEVEL="ERROR")
+    pipelines = f'{{{PIPELINES}, "{HERE}.RaisingPipeline": 500}}'
+    words = ["-a", f"seeds={seeds_file(served, tmp_path)}"]
+    result = scrapy("crawl", "web", *words, timeout=100, **given, ITEM_PIPELINES=pipelines)
+    assert "Error processing http://" in result.stderr
+    assert "ValueError: in a pipeline" in result.stderr
+    assert "Visited(" not in result.stderr

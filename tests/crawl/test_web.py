@@ -150,6 +150,7 @@ def test_a_full_disk_ends_the_crawl_and_the_next_one_completes_it(served: Served
     assert full.returncode == 74
     assert "No space left on device" in full.stderr
     assert "What was committed is kept" in full.stderr
+    assert len(full.stderr.splitlines()) == 1
     assert scrapy("crawl", "web", **settings).returncode == 0
     assert pages_in(tmp_path) == 60
     assert_clean_end(tmp_path / "crawl")
