@@ -38,6 +38,8 @@ FIELDS: Final = (
     "target",
     "version",
 )
+# Of a document that is exported without options; blocks and links are added on demand, the others belong to deletions.
+PAGE_FIELDS: Final = frozenset(FIELDS) - {"blocks", "links", "deleted", "evidence", "target"}
 # Needed to keep an index up to date, so they are exported with every selection.
 REQUIRED_FIELDS: Final = frozenset(["id", "url", "version", "deleted", "evidence"])
 
