@@ -24,6 +24,7 @@ from scrapy.cmdline import execute
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 from scrapy.utils.project import ENVVAR, get_project_settings
+from scrapy.utils.python import garbage_collect
 
 from crawler.addon import is_used_in
 from crawler.engine.command import COMMANDS, PROGRAM, as_called, exit_with
@@ -51,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _run_with_our_name(words, settings)
     else:
         sys.argv = ["orbweaver", *words]
-        execute(sys.argv, settings)
+        try:
+            execute(sys.argv, settings)
+        finally:
+            garbage_collect()  # an event loop that was never used complains if it goes later
 
 
 def settings_here() -> Settings:

@@ -6,10 +6,11 @@ project's. What `scrapy startproject` writes (ROBOTSTXT_OBEY, DOWNLOAD_DELAY …
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
@@ -17,7 +18,7 @@ import crawler.settings as ours
 from crawler.engine.command import exit_with
 from crawler.engine.signals import QuickSignals
 from crawler.engine.wiring import check_components, check_single_components
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, Misconfigured
 
 # Settings that name the parts of a project; a project has its own.
 _OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE")
@@ -44,13 +45,11 @@ class Orbweaver:
         modules = settings.getlist("SPIDER_MODULES")
         if "crawler.spiders" not in modules:  # first, so that the project's spiders win over ours of the same name
             settings.set("SPIDER_MODULES", ["crawler.spiders", *modules], settings.getpriority("SPIDER_MODULES") or 0)
-        add_components(settings)
-        _exit_if_wrong(settings, complete=False)
+        _add_checked_components(settings, check_single_components)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add our components to those of a spider's `custom_settings`, too."""
-        add_components(settings)
-        _exit_if_wrong(settings, complete=True)
+        _add_checked_components(settings, check_components)
 
 
 def is_used_in(settings: BaseSettings) -> bool:
@@ -59,24 +58,28 @@ def is_used_in(settings: BaseSettings) -> bool:
 
 
 def add_components(settings: BaseSettings) -> None:
-    """Add our components, except for those to which the project gives a number, or None, itself."""
-    for setting in _COMPONENTS:
-        for path, number in getattr(ours, setting).items():
-            settings.setdefault_in_component_priority_dict(setting, load_object(path), number)
-    for path, number in _PIPELINES.items():
-        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", load_object(path), number)
-    handlers = settings.getdict("DOWNLOAD_HANDLERS")
-    settings.set(
-        "DOWNLOAD_HANDLERS", {**ours.DOWNLOAD_HANDLERS, **handlers}, settings.getpriority("DOWNLOAD_HANDLERS") or 0
-    )
+    """Add our components, except for those to which the project gives a number, or None, itself.
+
+    Raises `Misconfigured` if the project names one that does not exist.
+    """
+    added = {name: getattr(ours, name) for name in _COMPONENTS} | {"ITEM_PIPELINES": _PIPELINES}
+    for setting, components in added.items():
+        try:
+            for path, number in components.items():
+                settings.setdefault_in_component_priority_dict(setting, load_object(path), number)
+        except (ImportError, NameError, TypeError, ValueError) as error:
+            raise Misconfigured(
+                f"{setting}: {error}. Nothing was done; correct the settings of the project."
+            ) from error
+    handlers = {**ours.DOWNLOAD_HANDLERS, **settings.getdict("DOWNLOAD_HANDLERS")}
+    priority = max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, SETTINGS_PRIORITIES["addon"])
+    settings.set("DOWNLOAD_HANDLERS", handlers, priority)
 
 
-def _exit_if_wrong(settings: BaseSettings, *, complete: bool) -> None:
-    """End the program with the name of the setting, if the project's value of one would break a promise."""
+def _add_checked_components(settings: BaseSettings, check: Callable[[BaseSettings], None]) -> None:
+    """Add our components; end the program with the name of a setting whose value would break a promise."""
     try:
-        if complete:
-            check_components(settings)
-        else:
-            check_single_components(settings)
+        add_components(settings)
+        check(settings)
     except CrawlError as error:
         exit_with(error)

@@ -363,12 +363,15 @@ class CrawlLimits(NamedTuple):
 NO_CRAWL_LIMITS = CrawlLimits()
 
 
+NOT_ASKED = -1  # status of a robots.txt that a middleware of the project refuses; so are the pages of its origin
+
+
 class RobotsFile(Struct, frozen=True, kw_only=True, array_like=True):
     """The robots.txt of an origin: its rules, or that it could not be fetched, and when to fetch it again."""
 
     host: int
     origin: str  # scheme://host:port, port only if not the default
-    status: int  # of the last answer; 0 = none
+    status: int  # of the last answer; 0 = none, NOT_ASKED = a middleware of the project refused the visit
     body: bytes | None  # None = no rules
     fetched: float
     expires: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from crawler.archive.reading import read_block
@@ -21,11 +22,11 @@ _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines
 
 def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
     """Read a document from the archive, or raise `DiskTrouble`; the body of a copy is that of its original."""
-    head, body = _parts(_block(directory, document.position))
+    head, body = _parts(_block(store, directory, document.position))
     if document.body_of is not None:
         first = store.documents.find(document.body_of)
         assert first is not None, "documents are never removed from under their copies"
-        _, body = _parts(_block(directory, first.position))
+        _, body = _parts(_block(store, directory, first.position))
     return ArchivedAnswer(url=document.url, head=head, body=body)
 
 
@@ -62,12 +63,16 @@ def _why_not_archived(store: Store, url: str) -> str:
     return f"not archived: {row.state.name.lower()}, {row.reason.meaning} ({row.reason.name.lower()}){then}"
 
 
-def _block(directory: Path, place: ArchivePosition) -> bytes:
+def _block(store: Store, directory: Path, place: ArchivePosition) -> bytes:
     try:
         return read_block(directory, place.segment, place.offset, place.length)
     except DiskTrouble:
-        # A crawl that runs may have given the file its name just while it was looked for.
-        return read_block(directory, place.segment, place.offset, place.length)
+        # A crawl that runs may have given the file its name just while it was looked for; or another crawl directory
+        # of this store has written it.
+        for other in (directory, *map(Path, store.archive.directories())):
+            with suppress(DiskTrouble):
+                return read_block(other, place.segment, place.offset, place.length)
+        raise
 
 
 def _parts(block: bytes) -> tuple[bytes, bytes]:

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.addon import add_components, is_used_in
 from crawler.engine.command import as_called, exit_code_of
+from crawler.engine.feeds import failed_feeds, feed_uris, refuse_shared_feeds
 from crawler.engine.logs import hide_startup_lines
 from crawler.engine.run_end import exit_code_of_run, store_run, summary_of
 from crawler.engine.scheduler import FrontierScheduler
@@ -28,7 +28,7 @@ from crawler.engine.seeds import add_seeds, seeds_of_argument
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
 from crawler.engine.wiring import crawl_options
-from crawler.errors import CrawlError, Misconfigured
+from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
 from crawler.files import write_text_atomically
 from crawler.monitor.prometheus import LastRun
@@ -103,9 +103,9 @@ class CrawlCommand(BaseRunSpiderCommand):
             add_components(crawler.settings)
         crawler.signals = QuickSignals(crawler)
         options = crawl_options(crawler.settings)
-        feeds = [str(uri) for uri in crawler.settings.getdict("FEEDS")]
+        feeds = feed_uris(crawler.settings)
         if self._workers > 1 or self._join:
-            _check_feeds_of_several(feeds)
+            refuse_shared_feeds(feeds)
         self._is_stdout_taken = any(uri.startswith("stdout:") for uri in feeds)
         argument = arguments.get("seeds", "")
         seeds = list(seeds_of_argument(argument, options.urls.new_policy()))
@@ -131,7 +131,7 @@ class CrawlCommand(BaseRunSpiderCommand):
         code = 1
         try:
             self.crawler_process.start(install_signal_handlers=False)
-            code = self._finish(session)
+            code = self._finish(session, crawler)
         except CrawlError as error:
             code = error.exit_code
             raise
@@ -142,13 +142,16 @@ class CrawlCommand(BaseRunSpiderCommand):
             publication.end(code)
         return code
 
-    def _finish(self, session: Session) -> int:
+    def _finish(self, session: Session, crawler: Crawler) -> int:
         assert self.crawler_process is not None
         if session.fatal is not None:
             raise session.fatal
         if self.crawler_process.bootstrap_failed:
+            session.close()
             return 1
         self._print_summary(session.options, summary_of(session), session.now())
+        if count := failed_feeds(crawler.stats):
+            raise DiskTrouble(f"{count} feeds could not be stored; the log says why. The pages are in the collection.")
         return exit_code_of_run(session)
 
     def _supervise(self, options: Options) -> int:
@@ -198,16 +201,6 @@ class CrawlCommand(BaseRunSpiderCommand):
         # Not `loop.add_signal_handler`: its handlers are not called before the loop runs.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(on_signal, number))
-
-
-def _check_feeds_of_several(feeds: Sequence[str]) -> None:
-    """Refuse feeds that several workers would write to one file."""
-    shared = [uri for uri in feeds if "%(worker)" not in uri]
-    if shared:
-        raise Misconfigured(
-            f"The feed {shared[0]!r} is one for all workers, and they would overwrite each other's pages. Nothing was "
-            "crawled; put %(worker)s into its name, such as pages-%(worker)s.jsonl, or use `scrapy export` afterwards."
-        )
 
 
 def _open_publication(components: Components) -> MetricsPublication:

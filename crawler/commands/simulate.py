@@ -154,6 +154,8 @@ class SimulateCommand(ScrapyCommand):
             raise UsageError(f"--plot {opts.plot}: must end in {', '.join(CHART_TYPES)}", print_help=False)
         if sum(share for _, share in opts.delay) > 1 + 1e-9:
             raise UsageError("--delay: the shares are more than 1 in all", print_help=False)
+        if opts.sizing:
+            _check_sizing(opts)
         self.exitcode = exit_code_of(lambda: self._size(opts) if opts.sizing else self._simulate(opts))
 
     def _size(self, opts: argparse.Namespace) -> int:
@@ -165,7 +167,7 @@ class SimulateCommand(ScrapyCommand):
             bandwidth=opts.bandwidth,
             page_bytes=opts.page_bytes or _TEXTBOOK.page_bytes,
             latency=opts.latency if opts.latency is not None else _TEXTBOOK.latency,
-            delay=max(delays, default=_TEXTBOOK.delay),
+            delay=delays[0] if delays else _TEXTBOOK.delay,
         )
         ours = fit(asked, options.politeness, options.concurrent_requests, options.frontier.most_hosts)
         print(json.dumps(sizing_data(asked, ours)) if opts.json else "\n".join(sizing_lines(asked, ours)))
@@ -206,6 +208,14 @@ def _progress() -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda share: bar.update(task, completed=share)
+
+
+def _check_sizing(opts: argparse.Namespace) -> None:
+    """Refuse options that only a simulation uses."""
+    if opts.plot is not None or len(opts.delay) > 1 or any(share < 1 for _, share in opts.delay):
+        raise UsageError("--sizing takes one --delay without a share, and draws nothing", print_help=False)
+    if opts.page_bytes == 0:
+        raise UsageError("--page-bytes 0: --sizing needs at least 1", print_help=False)
 
 
 def _whole(least: int) -> Callable[[str], int]:

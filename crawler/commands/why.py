@@ -16,7 +16,7 @@ from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politeness
 from crawler.frontier.priority import LEVELS, Order, PriorityInputs, level_parts
-from crawler.items import ROBOTS_TOKEN, Kind, Reason, State, Tier
+from crawler.items import NOT_ASKED, ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
 from crawler.options import Options
@@ -199,6 +199,8 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
     age = "fresh" if rules.expires > now else "to be fetched again before the next page"
     if rules.held_until > now:
         verdict = f"could not be fetched; the origin is not visited for {span_of(rules.held_until - now)}"
+    elif rules.status == NOT_ASKED:
+        verdict = "is refused by a middleware of the project, and so are its pages"
     elif rules.body is None:
         verdict = "has no rules: everything is allowed"
     else:

@@ -12,6 +12,7 @@ from scrapy.addons import AddonManager
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
+from crawler.engine.wiring import refuse_commands_alone
 from crawler.errors import CrawlError
 from crawler.options import Options
 
@@ -31,6 +32,7 @@ def load_addons(settings: Settings) -> None:
 def command_options(settings: Settings) -> Options:
     """Return the options of a command that starts no crawler."""
     load_addons(settings)
+    refuse_commands_alone(settings)
     return Options.of(settings)
 
 

@@ -15,6 +15,7 @@ from scrapy.utils.misc import build_from_crawler
 from twisted.internet.defer import Deferred
 
 from crawler.engine.meta import IS_ANSWERED, VISIT
+from crawler.engine.wiring import check_components
 
 
 class FrontierDownloader:
@@ -25,6 +26,7 @@ class FrontierDownloader:
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        check_components(crawler.settings)  # once more: what they were when the crawl began may have been replaced
         self.active: set[Request] = set()
         self.slots: dict[str, Any] = {}  # read by Scrapy's statistics
         self.handlers = DownloadHandlers(crawler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotSupported
 from scrapy.http import Response
 
 from crawler.engine.client import FetchClient
@@ -21,6 +23,8 @@ from crawler.items import Fetched, Kind, Reason, Visit
 from crawler.options import Options
 from crawler.parse.sitemaps import MOST_BYTES
 from crawler.urls.schemes import WEB_SCHEMES
+
+logger = logging.getLogger(__name__)
 
 ROBOTS_TIME = 10.0  # seconds that a robots.txt may take
 _TYPES_CHECKED = (Kind.PAGE, Kind.PROBE)  # kinds of visits whose answer may be of a type that is not read
@@ -73,13 +77,19 @@ class CurlHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         components = components_of(crawler)
+        self._has_warned = False  # of headers
         self._session = components.session
         self._client = components.get(FetchClient.of)
         self._fetchers = fetchers_for(self._session.options, self._client)
 
     async def download_request(self, request: Request) -> Response:
         visit: Visit = request.meta[VISIT]
+        if (request.headers or request.cookies) and not self._has_warned:
+            self._has_warned = True
+            logger.warning("A middleware has set headers or cookies of %s: they are not sent", request.url)
         try:
+            if request.meta.get("proxy"):
+                raise NotSupported("a middleware has set a proxy for it, and there are none for single requests")
             fetcher = self._fetchers[visit.url.partition(":")[0], visit.kind]
             fetched = await fetcher.fetch(visit, request.meta)
         except Exception as error:

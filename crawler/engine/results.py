@@ -89,8 +89,8 @@ def broken(meta: Mapping[str, Any], detail: str) -> Visited:
 def exactly_one(parse: Callable[..., Any], response: Response) -> Iterable[Any] | AsyncIterator[Any]:
     """Return what a callback yields for a response, with exactly one result of the visit in it.
 
-    If the callback yields none, or raises, the visit ends as an internal error; a second result is dropped. One that
-    closes the spider ends like one that returns.
+    If the callback yields none, or raises before, the visit ends as an internal error; a second result is dropped. One
+    that closes the spider ends like one that returns. What is raised is raised again, behind the items.
     """
     try:
         output = parse(response)
@@ -98,12 +98,7 @@ def exactly_one(parse: Callable[..., Any], response: Response) -> Iterable[Any] 
         output = _raising(error)
     if _is_asynchronous(output):
         return _with_one_result_async(output, response)
-    items: list[Any] = []
-    try:
-        items.extend(_with_one_result(iterate_spider_output(output), response))
-    except CloseSpider as closing:
-        return _raising(closing, items)
-    return items
+    return _with_one_result(iterate_spider_output(output), response)
 
 
 def _is_asynchronous(output: Any) -> bool:
@@ -168,15 +163,10 @@ def _with_one_result(items: Iterable[Any], response: Response) -> Iterator[Any]:
                     continue
                 has_result = True
             yield item
-    except CloseSpider:
-        if not has_result:
-            yield visited_of(response)
-        raise
     except Exception as error:
-        failed = _failed(response, error)
         if not has_result:
-            yield failed
-        return
+            yield visited_of(response) if isinstance(error, CloseSpider) else broken(response.meta, repr(error))
+        raise
     if not has_result:
         yield broken(response.meta, "the spider gave no result")
 
@@ -199,12 +189,6 @@ async def _with_one_result_async(output: Any, response: Response) -> AsyncIterat
 
 def _is_result(item: Any, visit: Visit) -> bool:
     return isinstance(item, Visited) and item.visit.key == visit.key
-
-
-def _failed(response: Response, error: Exception) -> Visited:
-    visit: Visit = response.meta[VISIT]
-    logger.error("The spider failed on %s", visit.url, exc_info=error)
-    return broken(response.meta, repr(error))
 
 
 def _rules(meta: Mapping[str, Any]) -> RobotsFile | None:

@@ -42,6 +42,9 @@ class EngineControl(Protocol):
     def check_page_limit(self) -> None:
         """End the crawl if it has fetched as many pages as it may."""
 
+    def look_around(self) -> None:
+        """Do what is to be done every few seconds: see whether the crawl is to end."""
+
     def finish(self, reason: str) -> None:
         """End the crawl."""
 
@@ -159,7 +162,7 @@ class ScrapyRuntime:
     def lease_renewed(self) -> None:
         self.vitals.find_bottleneck()
         if self._control is not None:
-            self._control.check_page_limit()  # other workers have told how many pages they fetched
+            self._control.look_around()  # other workers have told how many pages they fetched
 
     def seeds_added(self, seeds: Sequence[str]) -> None:
         self._session.extend_scope(seeds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from typing import Any, Self
 
@@ -24,7 +24,9 @@ from twisted.python.failure import Failure
 
 from crawler.engine.client import FetchClient
 from crawler.engine.command import exit_with
+from crawler.engine.feeds import feed_trouble
 from crawler.engine.meta import LEFT_TO_THE_FRONTIER, RULES, TRUST, VISIT
+from crawler.engine.requests import UnusedRequestParts
 from crawler.engine.results import NotAPage, broken, exactly_one, result_and_items, without_spider
 from crawler.engine.runtime import ScrapyRuntime
 from crawler.engine.seeds import add_seeds_of_spider
@@ -55,7 +57,6 @@ class FrontierScheduler(BaseScheduler):
         self._limits = session.options.crawl
         self._stats = crawler.stats
         self._is_stopping = False
-        self._has_warned = False  # of a callback
         self._timers: list[asyncio.TimerHandle] = []
 
     @classmethod
@@ -70,11 +71,12 @@ class FrontierScheduler(BaseScheduler):
             (self._on_spider_error, signals.spider_error),
             (self._on_item_lost, signals.item_error),
             (self._on_item_dropped, signals.item_dropped),
+            (self._on_opened, signals.spider_opened),
         ):
             self._crawler.signals.connect(handler, signal=signal)
         self._spider = spider
-        if not hasattr(spider, "worker"):
-            spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
+        self._unused_parts = UnusedRequestParts(spider)
+        spider.worker = self._session.slot  # type: ignore[attr-defined]  # for the names of feeds: %(worker)s
         _warn_of_unused(spider)
         try:
             parse = callback_of(spider)
@@ -86,6 +88,11 @@ class FrontierScheduler(BaseScheduler):
         if self._limits.max_seconds:
             self._later(self._limits.max_seconds, partial(self.finish, "time limit reached"))
         self._runtime.open(self)
+
+    def _on_opened(self) -> None:
+        """End the crawl before it begins, if its feeds cannot be written; their exporter has been told before."""
+        if trouble := feed_trouble(self._crawler):
+            self._runtime.fail(trouble)
 
     def next_request(self) -> Request | None:
         if not self._has_room():
@@ -106,15 +113,10 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Add the URL of a spider's own request to the frontier; its answer goes to the spider's `parse`."""
+        self._unused_parts.warn_of(request)
         url = self._session.scope.policy.canonicalize(request.url)
         if url is None or request.method != "GET":
             return False
-        if request.callback is not None and not self._has_warned and request.callback != self._spider.parse:
-            self._has_warned = True
-            logger.warning(
-                "A request names a callback, which is not kept: every page goes to the spider's `parse`, where its URL "
-                "can tell what it is"
-            )
         refusal = self._session.scope.rejection(url)
         # From -10, the last, to 10.
         hint = min(max(0.5 + request.priority / 20, 0.0), 1.0) if request.priority else None
@@ -165,22 +167,34 @@ class FrontierScheduler(BaseScheduler):
         }
         return Request(visit.url, meta=meta, callback=self._on_answer, errback=self._on_failure, dont_filter=True)
 
-    async def _on_answer(self, response: Response) -> AsyncIterator[Any]:
-        """Yield the items of the spider; the result of the visit goes to the pipelines, past spider middlewares."""
-        items = exactly_one(self._parse, response)
-        async for item in items if isinstance(items, AsyncIterator) else as_async_generator(items):
-            if isinstance(item, Visited):
-                await self._crawler.engine.scraper.start_itemproc_async(item, response=response)
-            else:
-                yield item
+    def _on_answer(self, response: Response) -> AsyncIterator[Any]:
+        """Return the items of the spider; the result of the visit goes to the pipelines, past spider middlewares."""
+        return self._delivered(exactly_one(self._parse, response), response)
 
-    async def _on_failure(self, failure: Failure) -> AsyncIterator[Any]:
+    def _on_failure(self, failure: Failure) -> AsyncIterator[Any]:
         """Give the result of a visit that came to no spider to the pipelines."""
         assert failure.value is not None, "Scrapy gives errors"
         result = without_spider(failure.request.meta, failure.value)  # type: ignore[attr-defined]
-        await self._crawler.engine.scraper.start_itemproc_async(result, response=failure)
-        return
-        yield
+        return self._delivered([result], failure)
+
+    def _delivered(self, items: Iterable[Any] | AsyncIterator[Any], of: Response | Failure) -> AsyncIterator[Any]:
+        """Deliver the result among these items, whether or not anybody asks for the others, which are returned."""
+        return _others(asyncio.ensure_future(self._deliver(items, of)))
+
+    async def _deliver(
+        self, items: Iterable[Any] | AsyncIterator[Any], of: Response | Failure
+    ) -> tuple[list[Any], Exception | None]:
+        """Return the items that are no results, and the error of the spider behind them."""
+        others: list[Any] = []
+        try:
+            async for item in items if isinstance(items, AsyncIterator) else as_async_generator(items):
+                if isinstance(item, Visited):
+                    await self._crawler.engine.scraper.start_itemproc_async(item, response=of)
+                else:
+                    others.append(item)
+        except Exception as error:
+            return others, error
+        return others, None
 
     # ── visits that Scrapy lost ──
 
@@ -202,6 +216,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _finish_lost(self, visits: list[Visit]) -> None:
         for visit in visits:
+            logger.error("The visit of %s ended without a result", visit.url)
             self._runtime.finish_lost_visit(broken({VISIT: visit}, "the visit ended without a result"))
 
     # ── the end ──
@@ -216,6 +231,12 @@ class FrontierScheduler(BaseScheduler):
     def finish(self, reason: str) -> None:
         self.stop()
         asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))  # noqa: RUF006
+
+    def look_around(self) -> None:
+        """Stop if another command than ours ends the crawl, which would wait for all that is in flight; and at a limit."""
+        if self._is_engine_closing() and not self._is_stopping:
+            self.stop()
+        self.check_page_limit()
 
     def check_page_limit(self) -> None:
         engine = self._crawler.engine
@@ -258,9 +279,21 @@ class FrontierScheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
+    def _is_engine_closing(self) -> bool:
+        slot = self._crawler.engine._slot
+        return slot is not None and slot.closing is not None
+
     def _is_engine_working(self) -> bool:
         slot = self._crawler.engine._slot
         return slot is not None and bool(slot.inprogress)
+
+
+async def _others(delivery: asyncio.Future[tuple[list[Any], Exception | None]]) -> AsyncIterator[Any]:
+    items, error = await delivery
+    for item in items:
+        yield item
+    if error is not None:
+        raise error
 
 
 def _warn_of_unused(spider: Spider) -> None:

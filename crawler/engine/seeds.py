@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scrapy import Spider
 
-from crawler.errors import BadInput
+from crawler.errors import BadInput, Misconfigured
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.canonical import UrlPolicy
 from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
@@ -47,7 +47,16 @@ def add_seeds(session: Session, seeds: Sequence[NewUrl]) -> None:
 def add_seeds_of_spider(session: Session, spider: Spider) -> None:
     """Add the seeds of a spider that opens, except for an argument that was read already."""
     policy, argument = session.options.urls.new_policy(), getattr(spider, "seeds", "") or ""
-    urls = spider.start_urls.split(",") if isinstance(spider.start_urls, str) else spider.start_urls or ()
+    if isinstance(spider.start_urls, str):
+        raise Misconfigured(f"start_urls of the spider {spider.name} must be a list of URLs. Nothing was crawled.")
+    if callable(argument):
+        raise Misconfigured(
+            f"seeds of the spider {spider.name} is a method; it must be text, a list of URLs, or have another name. "
+            "Nothing was crawled."
+        )
+    # A `start` of the spider's own says itself what is visited.
+    has_own_start = type(spider).start is not Spider.start and not getattr(spider, "yields_visits", False)
+    urls = () if has_own_start else spider.start_urls or ()
     seeds = list(_without_bad(seeds_in(urls, "start_urls", policy.canonicalize)))
     if argument != session.seeds_argument:
         text = argument if isinstance(argument, str) else ",".join(map(str, argument))

@@ -54,6 +54,7 @@ def crawl_options(settings: BaseSettings) -> Options:
 
     Without the pipeline for near-duplicates, these are not looked for.
     """
+    refuse_commands_alone(settings)
     check_components(settings)
     options = Options.of(settings)
     if _position(_components(settings, "ITEM_PIPELINES"), _DUPLICATES) is None:
@@ -61,9 +62,20 @@ def crawl_options(settings: BaseSettings) -> Options:
     return options
 
 
+def refuse_commands_alone(settings: BaseSettings) -> None:
+    """Refuse a project that has our commands, and not our add-on: it lacks our settings."""
+    if settings.get("CRAWL_DIR") is None:
+        raise Misconfigured(
+            "This project has the commands of Orbweaver, and not its settings. Nothing was done; add "
+            'ADDONS = {"crawler.addon.Orbweaver": 100} to the settings of the project.'
+        )
+
+
 def check_components(settings: BaseSettings) -> None:
     """Raise `Misconfigured`, naming the setting, if a component that a crawl needs is missing or out of place."""
     check_single_components(settings)
+    for setting in ("SPIDER_MIDDLEWARES", "EXTENSIONS"):
+        _components(settings, setting)
     for setting, required in _REQUIRED.items():
         found = _components(settings, setting)
         for path in required:
@@ -92,6 +104,10 @@ def check_single_components(settings: BaseSettings) -> None:
                 f"{setting}={settings.get(setting)!r}: must be {path}, or a class derived from it. Without it, hosts "
                 "would be visited without politeness; remove the setting."
             )
+    if not settings.getbool("TWISTED_REACTOR_ENABLED"):
+        raise Misconfigured(
+            "TWISTED_REACTOR_ENABLED=False: must be True; without it Scrapy uses downloaders of its own."
+        )
     if settings.get("TWISTED_REACTOR") != REACTOR:
         raise Misconfigured(f"TWISTED_REACTOR={settings.get('TWISTED_REACTOR')!r}: must be {REACTOR}.")
 

@@ -19,7 +19,18 @@ from crawler.engine.meta import FETCHED, ROBOTS, RULES, VISIT, VisitDenied, mean
 from crawler.engine.session import session_of
 from crawler.fetch.answers import AnswerMeaning
 from crawler.fetch.robots import LARGEST_FILE, RobotsRules, judge_robots, lifetime_of
-from crawler.items import NO_CRAWL_LIMITS, ROBOTS_TOKEN, Fetched, Kind, Link, Outcome, Reason, RobotsFile, Visit
+from crawler.items import (
+    NO_CRAWL_LIMITS,
+    NOT_ASKED,
+    ROBOTS_TOKEN,
+    Fetched,
+    Kind,
+    Link,
+    Outcome,
+    Reason,
+    RobotsFile,
+    Visit,
+)
 from crawler.parse.coding import plain_body
 from crawler.urls.hosts import origin_of
 from crawler.urls.keys import key_of
@@ -50,7 +61,11 @@ class RobotsMiddleware:
     def process_request(self, request: Request) -> None:
         visit: Visit = request.meta[VISIT]
         rules: RobotsFile | None = request.meta[RULES]
-        if visit.kind is Kind.ROBOTS or rules is None or rules.body is None:
+        if visit.kind is Kind.ROBOTS or rules is None:
+            return
+        if rules.status == NOT_ASKED:
+            raise VisitDenied(Reason.MIDDLEWARE_REFUSED, f"with the robots.txt of {rules.origin}")
+        if rules.body is None:
             return
         if not self._parse(rules).allows(visit.url, ROBOTS_TOKEN):
             self._stats.inc_value("robots/forbidden")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawler.fetch.robots import judge_robots
 from crawler.frontier.frontier import Frontier
-from crawler.items import ExportedDocument, Key, Kind, Outcome, Visited
+from crawler.items import NOT_ASKED, ExportedDocument, Key, Kind, Outcome, Reason, RobotsFile, Visited
 from crawler.options import Options
 from crawler.stores.contract.commits import CommitSummary, VisitResult
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
@@ -115,6 +115,12 @@ class VisitCommits:
         visit = visited.visit
         if visit.kind is not Kind.ROBOTS or visited.rules is not None or visited.outcome is Outcome.ABORTED:
             return visited
+        if visited.reason is Reason.MIDDLEWARE_REFUSED:
+            origin, expires = visit.origin, now + self._options.robots.retry_delay
+            refused = RobotsFile(
+                host=visit.key.host, origin=origin, status=NOT_ASKED, body=None, fetched=now, expires=expires
+            )
+            return replace(visited, rules=refused)
         home = self._frontier.hosts.get(visit.key.host)
         rules = judge_robots(
             status=0,

@@ -169,6 +169,7 @@ class Session:
         try:
             self._lock = take_slot(self._workers_directory, self._place, store.partitions)
             startup.refuse_copied_directory(store, options, self.slot, self.now())
+            store.archive.add_directory(self._place, str(options.warc_directory.resolve()))
             self._recover(store, self._lock)
             for lock in self._free_slots(store):
                 self._recover(store, lock)

@@ -152,6 +152,29 @@ class ItemsOnlyMiddleware:
             yield item
 
 
+class SwallowingMiddleware:
+    """A spider middleware that leaves out what some pages gave."""
+
+    async def process_spider_output(self, response: Response, result: Any) -> Any:
+        if is_third(response.url):
+            return
+        async for item in result:
+            yield item
+            return
+
+
+class RefusingHostMiddleware:
+    def process_request(self, request: Request) -> None:
+        if request.meta[VISIT].url.partition("://")[2].startswith("h0"):
+            raise IgnoreRequest("no such host for us")
+
+
+class ProxyMiddleware:
+    def process_request(self, request: Request) -> None:
+        if is_third(request.url):
+            request.meta["proxy"] = "http://127.0.0.1:1"
+
+
 class RaisingInputMiddleware:
     def process_spider_input(self, response: Response) -> None:
         if is_third(response.url):

@@ -81,7 +81,12 @@ class Callbacks(Spider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"url": response.url}
-        yield Request(response.urljoin("/asked"), callback=self.parse_other)
+        for _ in range(2):
+            yield Request(response.urljoin("/asked"), callback=self.parse_other)
+            yield Request(response.urljoin("/asked"), errback=self.parse_other, headers={"X-Own": "1"})
+            yield Request(response.urljoin("/asked"), meta={"own": 1})
+            yield Request(response.urljoin("/asked"), method="POST")
+            yield Request("ftp://a.test/asked")
 
     def parse_other(self, response: Response) -> None:
         raise AssertionError("callbacks are not kept")
@@ -150,6 +155,21 @@ class Sitemaps(SitemapSpider):
 
 class Ruled(CrawlSpider):
     name = "ruled"
+
+
+class Texts(Titles):
+    name = "texts"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = "http://a.test/"  # type: ignore[assignment]
+
+
+class Methods(Titles):
+    name = "methods"
+
+    def seeds(self) -> list[str]:
+        return []
 
 
 class Empty(Spider):

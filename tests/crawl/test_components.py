@@ -24,8 +24,8 @@ def page(words: list[str]) -> str:
 
 
 def crawl(pages: Pages, tmp_path: Path, **settings: object) -> list[str]:
-    tmp_path.mkdir(exist_ok=True)
     """Crawl the pages, and return the requests."""
+    tmp_path.mkdir(exist_ok=True)
     with pages_served(pages, tmp_path) as (given, requests):
         port = given.pop("port")
         result = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", timeout=100, **given | settings)

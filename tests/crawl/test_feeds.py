@@ -211,10 +211,31 @@ def test_several_workers_need_a_feed_for_each(tmp_path: Path) -> None:
     assert len(found) == len(set(found)) == 8 * 6
 
 
-def test_a_feed_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    with pages_served(SITE, tmp_path) as (settings, _):
+@pytest.mark.parametrize(
+    ("feed", "code", "said"),
+    [
+        ("pages.unknown", 2, "unknown"),
+        ("/proc/pages.jsonl", 74, "/proc/pages.jsonl cannot be written"),
+        ("FILE/pages.jsonl", 74, "cannot be written"),
+        ("pages-%(nope)s.jsonl", 78, "pages-%(nope)s.jsonl' cannot be made"),
+        ("nosuch://host/pages.jsonl", 78, "nosuch://host/pages.jsonl: cannot be written"),
+    ],
+)
+def test_a_feed_that_cannot_be_written_ends_the_crawl_before_it_begins(
+    feed: str, code: int, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    with pages_served(SITE, tmp_path) as (settings, requests):
         seeds = f"seeds={seeds_of(SITE, settings.pop('port'))}"
-        unknown = scrapy("crawl", "web", "-a", seeds, "-O", "pages.unknown", **settings)
-    assert unknown.returncode == 2
-    assert "unknown" in unknown.stderr
-    assert not (tmp_path / "crawl").exists()
+        ended = scrapy("crawl", "web", "-a", seeds, "-O", feed.replace("FILE", str(tmp_path / "file")), **settings)
+    assert ended.returncode == code
+    assert said in ended.stderr
+    assert requests == []
+
+
+def test_a_crawl_without_the_exporter_of_feeds_is_refused_if_it_has_one(tmp_path: Path) -> None:
+    with pages_served(SITE, tmp_path) as (settings, requests):
+        seeds = f"seeds={seeds_of(SITE, settings.pop('port'))}"
+        ended = scrapy("crawl", "web", "-a", seeds, "-O", str(tmp_path / "p.jsonl"), EXTENSIONS_BASE="{}", **settings)
+    assert (ended.returncode, requests) == (78, [])
+    assert "EXTENSIONS_BASE" in ended.stderr

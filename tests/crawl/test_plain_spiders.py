@@ -83,7 +83,7 @@ def test_selectors_work_on_the_answer_of_a_visit(tmp_path: Path) -> None:
 def test_pages_are_stored_even_if_the_spider_fails_on_them(tmp_path: Path) -> None:
     result = crawl(tmp_path, "raises_on_pages", "-a", "seeds=http://a.test:PORT/")
     assert result.returncode == 0
-    assert result.stderr.count("The spider failed on http://a.test") == 3
+    assert result.stderr.count("Spider error processing <GET http://a.test") == 3
     assert stored(tmp_path) == {"/", "/one", "/two", "/robots.txt"}
 
 
@@ -91,7 +91,8 @@ def test_what_is_not_used_of_a_spider_is_said_once(tmp_path: Path) -> None:
     result = crawl(tmp_path, "callbacks", "-a", "seeds=http://a.test:PORT/")
     assert result.returncode == 0
     assert result.stderr.count("allowed_domains") == 1
-    assert result.stderr.count("callback") == 1
+    for part in ("its callback", "its errback", "meta and cb_kwargs", "headers and cookies", "only GET", "only http"):
+        assert result.stderr.count(part) == 1, part
     assert "/asked" in stored(tmp_path)
 
 
@@ -105,10 +106,23 @@ def test_a_spider_that_closes_itself_loses_nothing(spider: str, tmp_path: Path) 
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE last_reason = 82") == [(0,)]
 
 
-def test_the_first_requests_of_any_spider_are_seeds(tmp_path: Path) -> None:
+def test_a_spider_of_sitemaps_gets_the_pages_that_they_list(tmp_path: Path) -> None:
     items = items_of(tmp_path, "sitemaps", "-a", "start=http://a.test:PORT/")
-    assert [path_of(item["url"]) for item in items] == ["/own-sitemap.xml"]
+    assert [(path_of(item["url"]), item["title"]) for item in items] == [("/two", "Two")]
     assert [path_of(str(url)) for (url,) in rows(tmp_path / "crawl", "SELECT url FROM seeds")] == ["/own-sitemap.xml"]
+
+
+def test_errors_of_a_spider_are_announced_and_counted_as_scrapy_does(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "raises_on_pages", "-a", "seeds=http://a.test:PORT/", STATS_DUMP=True, LOG_LEVEL="INFO")
+    assert "'spider_exceptions/ValueError': 3" in result.stderr
+
+
+@pytest.mark.parametrize(("spider", "said"), [("texts", "start_urls"), ("methods", "seeds of the spider")])
+def test_seeds_of_a_spider_that_cannot_be_used_are_named(spider: str, said: str, tmp_path: Path) -> None:
+    result = crawl(tmp_path, spider)
+    assert result.returncode == 78
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_spider_of_feeds_parses_pages(tmp_path: Path) -> None:

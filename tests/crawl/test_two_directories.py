@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crawl.pages import pages_served
 from tests.crawl.runner import crawling, polite_to, scrapy, seeds_file, wait_for
 from tests.webgraph.server import Served
 
@@ -100,3 +101,24 @@ def test_a_copy_of_a_directory_does_not_take_the_place_of_its_worker(tmp_path: P
             assert scrapy("crawl", "web", timeout=100, **settings | {"CRAWL_DIR": copy}).returncode == 0
             assert one.wait(100) == 0
         assert pages_fetched(served) == Counter(served.web.urls())
+
+
+def test_pages_of_the_other_directory_are_read_and_compared(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(400)]
+    texts = {f"/{n}": " ".join([*words[: 200 + n], f"own{n}", *words[200 + n :]]) for n in range(20)}
+    pages = {
+        f"{name}.test": {"/": "".join(f'<a href="{path}">{path}</a>' for path in texts)}
+        | {path: f"<title>{name}</title><p>{text} {name}" for path, text in texts.items()}
+        for name in "ab"
+    }
+    with pages_served(pages, tmp_path) as (settings, _):
+        port = settings.pop("port")
+        for name in "ab":
+            own = settings | {"CRAWL_DIR": tmp_path / name, "STORE": f"sqlite:{tmp_path / 'shared.db'}"}
+            ended = scrapy("crawl", "web", "-a", f"seeds=http://{name}.test:{port}/", timeout=100, **own)
+            assert (ended.returncode, ended.stderr) == (0, "")
+        shown = scrapy("show", f"http://a.test:{port}/1", "--text", **own)  # archived by the first
+        exported = scrapy("export", "--to", f"jsonl:{tmp_path / 'all.jsonl'}", **own)
+    assert "own1" in shown.stdout
+    assert exported.returncode == 0, exported.stderr
+    assert exported.stderr.startswith("42 documents, ")

@@ -71,7 +71,7 @@ def outcomes(tmp_path: Path) -> dict[str, tuple[str, str]]:
         ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.RaisingResponseMiddleware": 500}}'}),
         ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.RepeatingMiddleware": 500}}'}),
         ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.ForeignAnswerMiddleware": 500}}'}),
-        ("web", {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.RaisingOutputMiddleware": 500}}'}),
+        ("web", {"DOWNLOADER_MIDDLEWARES": f'{{{ROBOTS}, "{HERE}.ProxyMiddleware": 500}}'}),
     ],
     ids=[
         "raises",
@@ -83,7 +83,7 @@ def outcomes(tmp_path: Path) -> dict[str, tuple[str, str]]:
         "response",
         "repeats",
         "foreign",
-        "output",
+        "proxy",
     ],
 )
 def test_a_visit_on_which_user_code_fails_is_an_internal_error(
@@ -128,8 +128,10 @@ def test_a_middleware_may_answer_a_request_by_itself(served: Served, tmp_path: P
         {"DOWNLOADER_MIDDLEWARES": f"{{{ROBOTS}, {SCRAPYS_DOWNLOADER_MIDDLEWARES}}}"},
         {"SPIDER_MIDDLEWARES": f"{{{START}, {SCRAPYS_SPIDER_MIDDLEWARES}}}"},
         {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.RaisingInputMiddleware": 500}}'},
+        {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.RaisingOutputMiddleware": 500}}'},
+        {"SPIDER_MIDDLEWARES": f'{{{START}, "{HERE}.SwallowingMiddleware": 500}}'},
     ],
-    ids=["declined", "replaced", "scrapys", "scrapys of spiders", "input"],
+    ids=["declined", "replaced", "scrapys", "scrapys of spiders", "input", "output", "swallowed"],
 )
 @pytest.mark.parametrize("spider", ["web", "extras"])
 def test_an_answer_counts_whatever_middlewares_do_with_it(
@@ -152,6 +154,19 @@ def test_a_middleware_may_refuse_visits(served: Served, tmp_path: Path) -> None:
     some = min(refused)
     why = scrapy("why", some, **polite_to(served, tmp_path / "crawl")).stdout
     assert "a middleware of the project refuses it (middleware_refused) [not for us]" in why
+
+
+def test_a_middleware_may_refuse_a_host_with_its_robots_txt(served: Served, tmp_path: Path) -> None:
+    middlewares = f'{{{ROBOTS}, "{HERE}.RefusingHostMiddleware": 500}}'
+    before = len(served.log())
+    assert crawl(served, tmp_path, "web", DOWNLOADER_MIDDLEWARES=middlewares) == 0
+    assert not [entry for entry in served.log()[before:] if "://h0" in entry.url]
+    refused = {url for url, (reason, _) in outcomes(tmp_path).items() if reason == "MIDDLEWARE_REFUSED"}
+    assert refused
+    assert all("://h0" in url for url in refused)
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE url LIKE 'http://h0%' AND state = 1") == [(0,)]
+    why = scrapy("why", min(refused), **polite_to(served, tmp_path / "crawl")).stdout
+    assert "is refused by a middleware of the project, and so are its pages" in why
 
 
 def test_spider_middlewares_see_the_items_of_the_spider_and_nothing_else(served: Served, tmp_path: Path) -> None:

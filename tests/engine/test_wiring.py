@@ -67,6 +67,9 @@ def test_without_its_pipeline_near_duplicates_are_not_looked_for(pipelines: dict
         ("DOWNLOADER", "scrapy.core.downloader.Downloader", "crawler.engine.downloader.FrontierDownloader"),
         ("TWISTED_REACTOR", "twisted.internet.pollreactor.PollReactor", "AsyncioSelectorReactor"),
         ("TWISTED_REACTOR", None, "AsyncioSelectorReactor"),
+        ("TWISTED_REACTOR_ENABLED", False, "True"),
+        ("SPIDER_MIDDLEWARES", {"no.such.Middleware": 3}, "no"),
+        ("EXTENSIONS", {"tests.engine.test_wiring.Missing": 3}, "Missing"),
         ("DOWNLOAD_HANDLERS", {"http": HANDLER}, HANDLER),
         ("DOWNLOAD_HANDLERS", {"http": HANDLER, "https": OtherPipeline}, HANDLER),
         ("DOWNLOADER_MIDDLEWARES", {SITEMAPS: 1}, ROBOTS),
@@ -87,3 +90,8 @@ def test_what_would_lose_pages_or_politeness_is_refused_with_its_setting(
     with pytest.raises(Misconfigured, match=setting) as refused:
         crawl_options(settings(**{setting: value}))
     assert named in str(refused.value)
+
+
+def test_a_project_that_has_only_our_commands_is_told_what_it_lacks() -> None:
+    with pytest.raises(Misconfigured, match=r"ADDONS = \{"):
+        crawl_options(Settings())

@@ -45,6 +45,12 @@ class ArchiveStore(Protocol):
     def segments(self, slot: int | None = None) -> list[SegmentState]:
         """Return all archive files, or those of one slot, in the order of their creation."""
 
+    def add_directory(self, place: str, directory: str) -> None:
+        """Record where a crawl directory of this store keeps its archive files; it may have been moved."""
+
+    def directories(self) -> list[str]:
+        """Return where all crawl directories of this store keep their archive files."""
+
     def close_segment(self, name: str) -> None:
         """Mark a file as complete: it has its final name."""
 

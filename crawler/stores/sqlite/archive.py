@@ -17,6 +17,8 @@ WHERE d.host = ? AND d.rest = ? AND d.reason IN ({Reason.OK:d}, {Reason.NOINDEX:
 ORDER BY d.fetched DESC, d.id DESC LIMIT 1
 """
 
+_DIRECTORY = "archive_of_place_"  # facts: where a crawl directory keeps its archive files
+
 
 class SqliteArchive:
     """Implements `crawler.stores.contract.archive.ArchiveStore`."""
@@ -34,6 +36,17 @@ class SqliteArchive:
                 SegmentState(name=name, slot=number, length=length, records=records, closed=bool(closed))
                 for name, number, length, records, closed in rows
             ]
+
+    def add_directory(self, place: str, directory: str) -> None:
+        with self._database.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO crawl VALUES (?, ?)", (f"{_DIRECTORY}{place}", directory))
+
+    def directories(self) -> list[str]:
+        with self._database.errors():
+            rows = self._database.connection.execute(
+                f"SELECT value FROM crawl WHERE name GLOB '{_DIRECTORY}*' ORDER BY name"
+            )
+            return [directory for (directory,) in rows]
 
     def close_segment(self, name: str) -> None:
         with self._database.transaction() as connection:
