@@ -14,6 +14,7 @@ from crawler.errors import DiskTrouble
 
 _PACKAGE = "crawler"
 PART = ".part"  # ending of a file's name until the file is complete
+PLACE = Path("workers") / "place"  # in a crawl directory: the identifier by which its store knows it
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from crawler.archive.reading import read_block
 from crawler.content.answers import ArchivedAnswer
 from crawler.errors import CrawlError, DiskTrouble
+from crawler.files import PLACE
 from crawler.items import State
 from crawler.options import Options
 from crawler.stores.contract.archive import ArchivePosition
@@ -69,10 +70,19 @@ def _block(store: Store, directory: Path, place: ArchivePosition) -> bytes:
     except DiskTrouble:
         # A crawl that runs may have given the file its name just while it was looked for; or another crawl directory
         # of this store has written it.
-        for other in (directory, *map(Path, store.archive.directories())):
+        for other in (directory, *_other_directories(store, directory)):
             with suppress(DiskTrouble):
                 return read_block(other, place.segment, place.offset, place.length)
         raise
+
+
+def _other_directories(store: Store, directory: Path) -> list[Path]:
+    """Return where the other crawl directories of this store keep their files; a copy of ours is no other one."""
+    try:
+        own = (directory.parent / PLACE).read_text(encoding="utf-8").strip()
+    except OSError:  # a crawl of an older version, which has one directory
+        own = ""
+    return [Path(path) for place, path in store.archive.directories().items() if place != own]
 
 
 def _parts(block: bytes) -> tuple[bytes, bytes]:

@@ -216,7 +216,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _finish_lost(self, visits: list[Visit]) -> None:
         for visit in visits:
-            logger.error("The visit of %s ended without a result", visit.url)
+            if self._session.fatal is None:
+                logger.error("The visit of %s ended without a result", visit.url)
             self._runtime.finish_lost_visit(broken({VISIT: visit}, "the visit ended without a result"))
 
     # ── the end ──

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from crawler.errors import AlreadyRunning
-from crawler.files import exclusive_lock, sync_file
+from crawler.files import PLACE, exclusive_lock, sync_file
 
 
 class WorkerNumbers(Protocol):
@@ -93,7 +93,7 @@ def take_slot(directory: Path, place: str, numbers: WorkerNumbers) -> SlotLock:
 
 def place_of(directory: Path) -> str:
     """Return the identifier of a crawl directory, by which the store knows it; made when it is first needed."""
-    path = directory / "place"
+    path = directory / PLACE.name
     if not path.exists():
         part = directory / f"place-{os.getpid()}"
         with part.open("w", encoding="utf-8") as file:

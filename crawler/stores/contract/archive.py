@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,8 +48,8 @@ class ArchiveStore(Protocol):
     def add_directory(self, place: str, directory: str) -> None:
         """Record where a crawl directory of this store keeps its archive files; it may have been moved."""
 
-    def directories(self) -> list[str]:
-        """Return where all crawl directories of this store keep their archive files."""
+    def directories(self) -> Mapping[str, str]:
+        """Return where the crawl directories of this store keep their archive files: identifier → path."""
 
     def close_segment(self, name: str) -> None:
         """Mark a file as complete: it has its final name."""

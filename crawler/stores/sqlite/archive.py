@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from crawler.items import Key, Reason
 from crawler.stores.contract.archive import ArchivedBody, SegmentState
@@ -41,12 +41,12 @@ class SqliteArchive:
         with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO crawl VALUES (?, ?)", (f"{_DIRECTORY}{place}", directory))
 
-    def directories(self) -> list[str]:
+    def directories(self) -> Mapping[str, str]:
         with self._database.errors():
             rows = self._database.connection.execute(
-                f"SELECT value FROM crawl WHERE name GLOB '{_DIRECTORY}*' ORDER BY name"
+                f"SELECT substr(name, {len(_DIRECTORY) + 1}), value FROM crawl WHERE name GLOB '{_DIRECTORY}*'"
             )
-            return [directory for (directory,) in rows]
+            return dict(rows)
 
     def close_segment(self, name: str) -> None:
         with self._database.transaction() as connection:
