@@ -7,13 +7,15 @@ import gc
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import ClassVar
 
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.collection.exporter import Exporter, publish_pending_anchors
 from crawler.collection.targets import TARGET_NAMES, TARGETS_WITH_BLOCKS, default_duplicates, make_target
-from crawler.engine.command import OrbweaverCommand, exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
@@ -23,10 +25,15 @@ from crawler.options import Options
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
-_SHOWN_EVERY = 50  # documents between two looks at the progress
+_PROGRESS = 5_000  # documents between two lines of progress
+_BAR = 50  # documents between two redrawings of the progress bar
 
 
-class ExportCommand(OrbweaverCommand):
+class ExportCommand(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
     def syntax(self) -> str:
         return "[options] --to FORMAT[:PLACE]"
 
@@ -118,7 +125,8 @@ class ExportCommand(OrbweaverCommand):
         self.exitcode = exit_code_of(lambda: self._export(name, place, selection, opts))
 
     def _export(self, name: str, place: str, selection: Selection, opts: argparse.Namespace) -> int:
-        options = self.options()
+        assert self.settings is not None
+        options = command_options(self.settings)
         # What is loaded by now stays, and documents hardly leave cycles: collecting garbage less often saves some time.
         gc.collect()
         gc.freeze()
@@ -165,11 +173,14 @@ def _write_file(store: Store, options: Options, selection: Selection, name: str,
 
 
 def _with_progress(entries: Iterable[ExportEntry], feed: ChangeFeed, show: Callable[[], None]) -> Iterable[ExportEntry]:
-    """Pass entries on and show progress now and then."""
+    """Pass entries on and show progress now and then: a bar on a terminal, lines elsewhere."""
     for entry in entries:
         yield entry
-        if feed.counts["documents"] % _SHOWN_EVERY == 0:
+        count = feed.counts["documents"]
+        if count % _BAR == 0:
             show()
+        if count % _PROGRESS == 0 and count and not sys.stderr.isatty():
+            _print_message(f"{count} documents …")
 
 
 def _report(feed: ChangeFeed, version: int) -> int:

@@ -6,14 +6,14 @@ import argparse
 
 from scrapy.commands.list import Command as ScrapyList
 
-from crawler.engine.command import ReadableHelp, prepare_settings
+from crawler.engine.command import load_addons
 
 
-class ListCommand(ReadableHelp, ScrapyList):
+class ListCommand(ScrapyList):
     def short_desc(self) -> str:
         return "List the spiders that `scrapy crawl` can start"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        prepare_settings(self.settings)
+        load_addons(self.settings)
         super().run(args, opts)

@@ -6,10 +6,10 @@ import argparse
 
 from scrapy.commands.settings import Command as ScrapySettings
 
-from crawler.engine.command import ReadableHelp, prepare_settings
+from crawler.engine.command import load_addons
 
 
-class SettingsCommand(ReadableHelp, ScrapySettings):
+class SettingsCommand(ScrapySettings):
     def short_desc(self) -> str:
         return "Print the value of a setting"
 
@@ -21,5 +21,5 @@ class SettingsCommand(ReadableHelp, ScrapySettings):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        prepare_settings(self.settings)
+        load_addons(self.settings)
         super().run(args, opts)

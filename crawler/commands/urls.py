@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import OrbweaverCommand, exit_code_of
+from crawler.engine.command import command_options, exit_code_of
 from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store
@@ -21,7 +22,11 @@ from crawler.urls.rules import RULES
 from crawler.urls.scope import Scope
 
 
-class UrlsCommand(OrbweaverCommand):
+class UrlsCommand(ScrapyCommand):
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
     def syntax(self) -> str:
         return "[options] URL..."
 
@@ -52,7 +57,8 @@ class UrlsCommand(OrbweaverCommand):
         self.exitcode = exit_code_of(lambda: self._urls(args, opts))
 
     def _urls(self, args: list[str], opts: argparse.Namespace) -> int:
-        options = self.options()
+        assert self.settings is not None
+        options = command_options(self.settings)
         if opts.rules:
             for line in _rules(options, as_json=opts.json):
                 print(line)

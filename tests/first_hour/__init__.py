@@ -1,1 +1,0 @@
-"""The first hour: whatever a newcomer does, the next step is clear."""
