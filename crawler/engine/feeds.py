@@ -17,7 +17,8 @@ _FAILED = "feedexport/failed_count/"
 
 def feed_uris(settings: BaseSettings) -> Sequence[str]:
     """Return the feeds of a crawl, also the one of the older setting."""
-    return [*([str(settings["FEED_URI"])] if settings["FEED_URI"] else []), *map(str, settings.getdict("FEEDS"))]
+    older = [str(settings["FEED_URI"])] if settings["FEED_URI"] else []
+    return list(dict.fromkeys([*older, *map(str, settings.getdict("FEEDS"))]))
 
 
 def refuse_shared_feeds(uris: Sequence[str]) -> None:

@@ -13,6 +13,8 @@ logger = logging.getLogger(__name__)
 
 _OF_SCRAPY = {"depth", "download_slot", "download_timeout", "is_start_request"}  # that Scrapy itself adds to `meta`
 
+_OF_OTHER_SPIDERS = {"_parse", "_parse_sitemap"}  # callbacks of Scrapy's own spiders, which we do without
+
 
 class UnusedRequestParts:
     """Warns of the parts of requests that are not used, of each kind once."""
@@ -33,7 +35,8 @@ class UnusedRequestParts:
         if request.url.partition(":")[0] not in WEB_SCHEMES:
             yield "scheme", "only http and https are visited, so it is dropped"
         callback = request.callback
-        if callable(callback) and callback != self._spider.parse and callback.__name__ not in _OF_OTHER_SPIDERS:
+        name = getattr(callback, "__name__", "")  # a partial function has none
+        if callable(callback) and callback != self._spider.parse and name not in _OF_OTHER_SPIDERS:
             yield (
                 "callback",
                 "its callback is not kept; every page goes to the spider's `parse`, where its URL can tell what it is",
@@ -44,6 +47,3 @@ class UnusedRequestParts:
             yield "meta", "meta and cb_kwargs are not kept: a URL has one visit, whoever asks for it"
         if request.headers or request.cookies:
             yield "headers", "its headers and cookies are not sent"
-
-
-_OF_OTHER_SPIDERS = {"_parse", "_parse_sitemap"}  # callbacks of Scrapy's own spiders, which we do without

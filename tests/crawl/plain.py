@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Any
 
 from scrapy import Request, Spider
@@ -82,6 +83,7 @@ class Callbacks(Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"url": response.url}
         for _ in range(2):
+            yield Request(response.urljoin("/asked"), callback=partial(self.parse_other))
             yield Request(response.urljoin("/asked"), callback=self.parse_other)
             yield Request(response.urljoin("/asked"), errback=self.parse_other, headers={"X-Own": "1"})
             yield Request(response.urljoin("/asked"), meta={"own": 1})
