@@ -28,6 +28,7 @@ from scrapy.utils.python import garbage_collect
 
 from crawler.addon import is_used_in
 from crawler.engine.command import COMMANDS, PROGRAM, as_called, exit_with
+from crawler.engine.refusals import OtherName
 from crawler.errors import Misconfigured
 from crawler.options import PRODUCT, VERSION
 
@@ -98,7 +99,11 @@ def help_lines() -> list[str]:
         "",
         "Usage: orbweaver COMMAND [options] [arguments]",
         "",
-        *(f"  {name:<13} {command.short_desc()}" for name, command in ours.items()),
+        *(
+            f"  {name:<13} {command.short_desc()}"
+            for name, command in ours.items()
+            if not isinstance(command, OtherName)
+        ),
         "",
         "Commands of Scrapy:",
         *(f"  {name:<13} {command.short_desc()}" for name, command in scrapys.items() if name not in ours),

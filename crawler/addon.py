@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 import crawler.settings as ours
 from crawler.engine.command import exit_with
+from crawler.engine.given_settings import apply_crawl_file
 from crawler.engine.signals import QuickSignals
 from crawler.engine.wiring import check_components, check_single_components
 from crawler.errors import CrawlError, Misconfigured
@@ -48,8 +49,8 @@ class Orbweaver:
         _add_checked_components(settings, check_single_components)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add our components to those of a spider's `custom_settings`, too."""
-        _add_checked_components(settings, check_components)
+        """Add our components to those of a spider's `custom_settings`, and set what the crawl's file has."""
+        _add_checked_components(settings, _check_with_crawl_file)
 
 
 def is_used_in(settings: BaseSettings) -> bool:
@@ -74,6 +75,11 @@ def add_components(settings: BaseSettings) -> None:
     handlers = {**ours.DOWNLOAD_HANDLERS, **settings.getdict("DOWNLOAD_HANDLERS")}
     priority = max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, SETTINGS_PRIORITIES["addon"])
     settings.set("DOWNLOAD_HANDLERS", handlers, priority)
+
+
+def _check_with_crawl_file(settings: BaseSettings) -> None:
+    apply_crawl_file(settings)
+    check_components(settings)
 
 
 def _add_checked_components(settings: BaseSettings, check: Callable[[BaseSettings], None]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
@@ -32,6 +33,7 @@ PRODUCT = "Orbweaver"
 VERSION = "0.1"
 LEAST_THRESHOLD = 0.5  # below, nearly all pairs of documents would be candidates for near-duplicates
 LAST_PORT = 65_535
+PROXY_SCHEMES = ("http", "https", "socks5")
 HEAD_POLICIES = ("auto", "always", "never")
 
 
@@ -77,6 +79,7 @@ class FetchOptions:
     limits: FetchLimits
     max_buffered: int
     verify_tls: bool
+    proxy: str  # PROXY_URL; empty = none
     skip_types: SkippedTypes
 
 
@@ -149,6 +152,7 @@ class Options:
     content: ContentOptions
     metrics: MetricsOptions
     page_items: bool
+    values: Mapping[str, Any]  # of each setting as it was given, by name
 
     @property
     def user_agent(self) -> str:
@@ -210,6 +214,7 @@ class Options:
                 port=_metrics_port(read), file=Path(name) if (name := read.text("METRICS_FILE")) else None
             ),
             page_items=read.flag("PAGE_ITEMS"),
+            values=read.values,
         )
 
 
@@ -218,17 +223,22 @@ class _Reader:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.values: dict[str, Any] = {}  # that were read
+
+    def _value(self, name: str) -> Any:
+        self.values[name] = value = self._settings.get(name)
+        return value
 
     def text(self, name: str) -> str:
-        return str(self._settings.get(name) or "").strip()
+        return str(self._value(name) or "").strip()
 
     def words(self, name: str) -> tuple[str, ...]:
-        value = self._settings.get(name) or ()
+        value = self._value(name) or ()
         words = str(value).split(",") if isinstance(value, str | int) else [str(word) for word in value]
         return tuple(word.strip().lower() for word in words if word.strip())
 
     def number(self, name: str, *, least: float = 0, whole: bool = False, infinite: bool = False) -> float:
-        value = self._settings.get(name)
+        value = self._value(name)
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -243,7 +253,7 @@ class _Reader:
         return int(self.number(name, least=least, whole=True))
 
     def flag(self, name: str) -> bool:
-        value = str(self._settings.get(name)).strip().lower()
+        value = str(self._value(name)).strip().lower()
         if value not in {"true", "false", "1", "0", "yes", "no", "none", ""}:
             raise Misconfigured(f"{name}={value!r}: must be True or False.")
         return value in {"true", "1", "yes"}
@@ -360,6 +370,7 @@ def _politeness(read: _Reader, own_hosts: tuple[str, ...]) -> Politeness:
         latency_factor=read.number("POLITENESS_LATENCY_FACTOR"),
         latency_cap=read.number("POLITENESS_LATENCY_CAP"),
         own_hosts=own_hosts,
+        own_min_delay=read.number("OWN_MIN_DELAY"),
         groups=read.words("POLITENESS_GROUPS"),
         address_connections=read.count("POLITENESS_ADDRESS_CONNECTIONS", least=1),
         address_gap=read.number("POLITENESS_ADDRESS_GAP"),
@@ -483,8 +494,26 @@ def _fetch(read: _Reader) -> FetchOptions:
         ),
         max_buffered=read.count("FETCH_MAX_BUFFERED", least=1),
         verify_tls=read.flag("FETCH_VERIFY_TLS"),
+        proxy=_proxy(read.text("PROXY_URL")),
         skip_types=_media_types(read.words("FETCH_SKIP_TYPES")),
     )
+
+
+def _proxy(url: str) -> str:
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        is_complete = bool(parts.hostname and parts.port)
+    except ValueError:
+        is_complete = False
+    if not is_complete or parts.scheme not in PROXY_SCHEMES:
+        shown = re.sub("(?<=//)[^/@]*@", "***@", url)
+        raise Misconfigured(
+            f"PROXY_URL={shown!r}: must be {', '.join(f'{scheme}://HOST:PORT' for scheme in PROXY_SCHEMES)}, perhaps with "
+            "NAME:PASSWORD@ before the host. The proxy is told addresses; one that resolves names (socks5h) is not used."
+        )
+    return url
 
 
 def _content(read: _Reader) -> ContentOptions:

@@ -122,6 +122,9 @@ POLITENESS_ADDRESS_CONNECTIONS = 4  # connections to one IP address at the same 
 # Seconds between the end of an answer and the next request to the same IP address; none for OWN_HOSTS.
 POLITENESS_ADDRESS_GAP = 0.5
 OWN_HOSTS = ""  # host patterns that you run yourself: they allow short delays and need no CONTACT
+# Seconds that OWN_HOSTS rest after each answer; POLITENESS_LATENCY_FACTOR does not hold for them. A
+# POLITENESS_MIN_DELAY under 1 is meant for them, too: then both hold as for any host.
+OWN_MIN_DELAY = 0.0
 BANDWIDTH_LIMIT = 0.0  # bytes a second from all hosts to all workers together; 0 = no limit
 BANDWIDTH_HOST_LIMIT = 0.0  # bytes a second from one host, its rests included; 0 = no limit
 
@@ -149,6 +152,9 @@ DNS_MAX_TTL = 86_400.0  # seconds that an answer is cached at most: a site that 
 DNS_NEGATIVE_TTL = 60.0  # seconds that "no such name" is cached; a failed lookup for 5 s at most
 # Lookups at the same time where only the system's resolver can answer; half as many are made ahead of need.
 DNS_THREADS = 64
+# A proxy for all requests, as http://HOST:PORT, https://… or socks5://…, perhaps with NAME:PASSWORD@. It opens a tunnel
+# to the address that was checked here (CONNECT), and never resolves a name. Proxies of the environment are ignored.
+PROXY_URL = ""
 FETCH_CONNECT_TIMEOUT = 10.0  # seconds to connect, TLS handshake included
 FETCH_FIRST_BYTE_TIMEOUT = 20.0  # seconds until the answer begins
 FETCH_TIMEOUT = 60.0  # seconds for the whole request

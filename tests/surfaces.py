@@ -53,7 +53,11 @@ def text_of(found: Mapping[str, list[str]]) -> str:
 def _commands() -> Iterator[str]:
     for module in pkgutil.iter_modules(commands.__path__):
         for value in vars(importlib.import_module(f"crawler.commands.{module.name}")).values():
-            if isinstance(value, type) and issubclass(value, ScrapyCommand) and value.__module__.endswith(module.name):
+            if (
+                isinstance(value, type)
+                and issubclass(value, ScrapyCommand)
+                and value.__module__ == f"crawler.commands.{module.name}"
+            ):
                 yield f"{module.name} {' '.join(sorted(_options(value())))}"
 
 

@@ -20,6 +20,7 @@ from crawler.stores.open import open_store
 
 _ALL_REFUSED = 20  # if a sink refuses this many documents, all of a batch, then the sink is at fault and not they
 
+_SHOWN_EVERY = 50  # versions between two looks at the progress
 Progress = Callable[[str, int, int], None]
 
 
@@ -59,8 +60,9 @@ class Exporter:
             count, documents, last = count + 1, documents + isinstance(entry, ExportedDocument), entry.version
             if count == every:
                 self._acknowledge(sink, last, documents)
-                progress("exporting", last - after, until - after)
                 count = documents = 0
+            if last % _SHOWN_EVERY == 0:
+                progress("exporting", last - after, until - after)
         self._acknowledge(sink, until, documents)
 
     def _acknowledge(self, sink: Sink, version: int, documents: int) -> None:

@@ -6,11 +6,11 @@ import argparse
 
 from scrapy.commands.check import Command as ScrapyCheck
 
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import ReadableHelp, exit_code_of
 from crawler.engine.offline import go_offline
 
 
-class CheckCommand(ScrapyCheck):
+class CheckCommand(ReadableHelp, ScrapyCheck):
     def short_desc(self) -> str:
         return "Check the contracts of spiders on archived pages"
 

@@ -17,16 +17,19 @@ from typing import Any
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from crawler.addon import add_components, is_used_in
-from crawler.engine.command import as_called, exit_code_of
+from crawler.engine.command import ReadableHelp, as_called, exit_code_of, exit_with, prepare_settings, print_message
 from crawler.engine.feeds import failed_feeds, feed_uris, refuse_shared_feeds
+from crawler.engine.given_settings import apply_crawl_file, crawl_file, warn_of_ignored_proxies
 from crawler.engine.logs import hide_startup_lines
-from crawler.engine.run_end import exit_code_of_run, store_run, summary_of
+from crawler.engine.run_end import store_run, summary_of
 from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.seeds import add_seeds, seeds_of_argument
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
+from crawler.engine.spiders import check_arguments
 from crawler.engine.wiring import crawl_options
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
@@ -35,6 +38,7 @@ from crawler.monitor.prometheus import LastRun
 from crawler.monitor.summary import merge_summaries, summary_lines
 from crawler.monitor.terminal import restore_cursor
 from crawler.options import Options
+from crawler.worker.seeds import with_scheme
 from crawler.worker.session import Session
 from crawler.worker.supervisor import Supervisor, end_with_supervisor
 
@@ -43,7 +47,7 @@ logger = logging.getLogger(__name__)
 STOP_WITHIN = 19.0  # seconds after the first signal
 
 
-class CrawlCommand(BaseRunSpiderCommand):
+class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
     requires_project = True
 
     def syntax(self) -> str:
@@ -74,16 +78,24 @@ class CrawlCommand(BaseRunSpiderCommand):
             "--join", action="store_true", help="start one more worker for a crawl that is running in this CRAWL_DIR"
         )
         parser.add_argument(
+            "--guess-scheme", action="store_true", help="take seeds without a scheme, such as example.org, as https"
+        )
+        parser.add_argument(
             "--summary", metavar="FILE", default="", help="also write the summary to FILE, as one line of JSON"
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         assert self.settings is not None
+        try:
+            prepare_settings(self.settings)
+        except CrawlError as error:
+            exit_with(error)
         hide_startup_lines(self.settings)
         self._summary_file: str = opts.summary
         self._workers: int = opts.workers
         self._join: bool = opts.join
+        self._guesses_scheme: bool = opts.guess_scheme
         if self._workers < 1:
             raise UsageError(f"--workers {self._workers}: at least one is needed", print_help=False)
 
@@ -98,7 +110,10 @@ class CrawlCommand(BaseRunSpiderCommand):
         if name not in self.crawler_process.spider_loader.list():
             raise Misconfigured(f"There is no spider {name!r}; `scrapy list` shows which there are.")
         end_with_supervisor()
+        warn_of_ignored_proxies(self.settings)
         crawler = self._create_crawler(name)
+        check_arguments(crawler.spidercls, arguments)
+        self._apply_file_of_spider(crawler.settings)
         if is_used_in(crawler.settings):
             add_components(crawler.settings)
         crawler.signals = QuickSignals(crawler)
@@ -107,8 +122,8 @@ class CrawlCommand(BaseRunSpiderCommand):
         if self._workers > 1 or self._join:
             refuse_shared_feeds(feeds)
         self._is_stdout_taken = any(uri.startswith("stdout:") for uri in feeds)
-        argument = arguments.get("seeds", "")
-        seeds = list(seeds_of_argument(argument, options.urls.new_policy()))
+        argument, canonicalize = arguments.get("seeds", ""), options.urls.new_policy().canonicalize
+        seeds = list(seeds_of_argument(argument, with_scheme(canonicalize) if self._guesses_scheme else canonicalize))
         session = Session.open(options, join=self._join, expected=self._workers)
         try:
             add_seeds(session, seeds)
@@ -142,6 +157,18 @@ class CrawlCommand(BaseRunSpiderCommand):
             publication.end(code)
         return code
 
+    def _apply_file_of_spider(self, settings: Settings) -> None:
+        """Set what the crawl's file has, if the spider's `custom_settings` name another directory."""
+        assert self.settings is not None
+        first, file = crawl_file(self.settings), crawl_file(settings)
+        if first != file and first.exists():
+            raise Misconfigured(
+                f"CRAWL_DIR is {file.parent} by the spider's custom_settings, and settings were read from {first}. "
+                f"Nothing was crawled; add -s CRAWL_DIR={file.parent}."
+            )
+        if first != file:
+            apply_crawl_file(settings)
+
     def _finish(self, session: Session, crawler: Crawler) -> int:
         assert self.crawler_process is not None
         if session.fatal is not None:
@@ -149,20 +176,18 @@ class CrawlCommand(BaseRunSpiderCommand):
         if self.crawler_process.bootstrap_failed:
             session.close()
             return 1
-        self._print_summary(session.options, summary_of(session), session.now())
+        code = self._print_summary(session.options, summary_of(session), session.now())
         if count := failed_feeds(crawler.stats):
             raise DiskTrouble(f"{count} feeds could not be stored; the log says why. The pages are in the collection.")
-        return exit_code_of_run(session)
+        return code
 
     def _supervise(self, options: Options) -> int:
         begun = time.monotonic()
         code = 1
         try:
             ended = Supervisor(sys.argv, self._workers, options).run()
-            self._print_summary(
-                options, merge_summaries(ended.summaries, ended.lost, time.monotonic() - begun), time.time()
-            )
-            code = ended.code
+            data = merge_summaries(ended.summaries, ended.lost, time.monotonic() - begun)
+            code = self._print_summary(options, data, time.time()) or ended.code
         except CrawlError as error:
             code = error.exit_code
             raise
@@ -170,12 +195,16 @@ class CrawlCommand(BaseRunSpiderCommand):
             write_last_run(options, LastRun(at=time.time(), exit_code=code, seconds=time.monotonic() - begun))
         return code
 
-    def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> None:
-        account = store_run(options, data, now)
-        text = as_called("\n".join(summary_lines(data, account, str(options.crawl.dir), now)))
+    def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> int:
+        """Store and print how a run has ended, and return its exit code."""
+        ended = store_run(options, data, now)
+        text = as_called("\n".join(summary_lines(data, ended.account, str(options.crawl.dir), now)))
         print(text, file=sys.stderr if self._is_stdout_taken else sys.stdout)
         if self._summary_file:
             write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
+        if ended.complaint:
+            print_message(ended.complaint)
+        return ended.exit_code
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()

@@ -8,9 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
@@ -39,7 +37,7 @@ from crawler.collection.similar.sources import (
 )
 from crawler.duplicates.cascade import THRESHOLD, DuplicateRule
 from crawler.duplicates.datasketch_minhash import is_installed
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import HelpFormatter, OrbweaverCommand, exit_code_of
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
 from crawler.monitor.progress_bar import showing_progress
@@ -76,18 +74,14 @@ The command only reads; a running crawl is not disturbed. Documents that cannot 
 archive are judged by their sketch, and the exit code is 74; for files it is 65."""
 
 
-class _Paragraphs(ScrapyHelpFormatter):
+class _Paragraphs(HelpFormatter):
     """Formats a description of several paragraphs."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(super(_Paragraphs, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
 
 
-class DuplicatesCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class DuplicatesCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] find URL-or-FILE | clusters [PATH…] | evaluate FILE"
 
@@ -152,7 +146,7 @@ class DuplicatesCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: verbs[args[0]](args[1:], opts))
 
     def _find(self, names: Sequence[str], opts: argparse.Namespace) -> int:
-        options = self._options()
+        options = self.options()
         rule = replace(options.duplicates, threshold=opts.threshold or FIND_THRESHOLD)
         reader = _reader(options, opts)
         with _open_store(options) as store, showing_progress() as progress:
@@ -166,7 +160,7 @@ class DuplicatesCommand(ScrapyCommand):
         return _report_unread(collection.unread, DiskTrouble.exit_code)
 
     def _clusters(self, names: Sequence[str], opts: argparse.Namespace) -> int:
-        options = self._options()
+        options = self.options()
         rule, reader = _rule(options, opts), _reader(options, opts)
         if names:
             files = LocalFiles(list_files(names), reader, rule)
@@ -179,7 +173,7 @@ class DuplicatesCommand(ScrapyCommand):
         return _report_unread(collection.unread, DiskTrouble.exit_code)
 
     def _evaluate(self, names: Sequence[str], opts: argparse.Namespace) -> int:
-        rule = _rule(self._options(), opts)
+        rule = _rule(self.options(), opts)
         if opts.method and not is_installed():
             raise Misconfigured("--method datasketch: install the library, pip install 'orbweaver[datasketch]'.")
         with showing_progress() as progress:
@@ -194,10 +188,6 @@ class DuplicatesCommand(ScrapyCommand):
             draw_evaluation(found.rows, names[0], opts.plot)
         print(*(evaluation_json(found) if opts.json else evaluation_lines(found)), sep="\n")
         return 0
-
-    def _options(self) -> Options:
-        assert self.settings is not None
-        return command_options(self.settings)
 
 
 def _check_usage(verb: str, names: Sequence[str], opts: argparse.Namespace) -> None:

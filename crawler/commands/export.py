@@ -7,15 +7,13 @@ import gc
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.change_feed import FOLD, KEEP, ChangeFeed, Selection
 from crawler.collection.exporter import Exporter, publish_pending_anchors
 from crawler.collection.targets import TARGET_NAMES, TARGETS_WITH_BLOCKS, default_duplicates, make_target
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
@@ -25,15 +23,10 @@ from crawler.options import Options
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 
-_PROGRESS = 5_000  # documents between two lines of progress
-_BAR = 50  # documents between two redrawings of the progress bar
+_SHOWN_EVERY = 50  # documents between two looks at the progress
 
 
-class ExportCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class ExportCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] --to FORMAT[:PLACE]"
 
@@ -125,8 +118,7 @@ class ExportCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._export(name, place, selection, opts))
 
     def _export(self, name: str, place: str, selection: Selection, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         # What is loaded by now stays, and documents hardly leave cycles: collecting garbage less often saves some time.
         gc.collect()
         gc.freeze()
@@ -173,14 +165,11 @@ def _write_file(store: Store, options: Options, selection: Selection, name: str,
 
 
 def _with_progress(entries: Iterable[ExportEntry], feed: ChangeFeed, show: Callable[[], None]) -> Iterable[ExportEntry]:
-    """Pass entries on and show progress now and then: a bar on a terminal, lines elsewhere."""
+    """Pass entries on and show progress now and then."""
     for entry in entries:
         yield entry
-        count = feed.counts["documents"]
-        if count % _BAR == 0:
+        if feed.counts["documents"] % _SHOWN_EVERY == 0:
             show()
-        if count % _PROGRESS == 0 and count and not sys.stderr.isatty():
-            _print_message(f"{count} documents …")
 
 
 def _report(feed: ChangeFeed, version: int) -> int:

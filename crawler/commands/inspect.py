@@ -8,18 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote
 
 import turbohtml
 from rich.console import Console
 from rich.text import Text
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.content.answers import plain_body_of
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
 from crawler.items import TextBlock
@@ -41,11 +40,7 @@ _BAR = 5  # width of the bar that shows an importance
 _HTML_ENDINGS = ("html", "htm", "xhtml")
 
 
-class InspectCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class InspectCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] FILE-or-URL"
 
@@ -87,8 +82,7 @@ class InspectCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._inspect(args[0], opts))
 
     def _inspect(self, name: str, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         reading = replace(options.reading, context=True)
         if opts.method is not None:
             reading = replace(reading, extractor=opts.method, second="")

@@ -6,14 +6,14 @@ import argparse
 
 from scrapy.commands.list import Command as ScrapyList
 
-from crawler.engine.command import load_addons
+from crawler.engine.command import ReadableHelp, prepare_settings
 
 
-class ListCommand(ScrapyList):
+class ListCommand(ReadableHelp, ScrapyList):
     def short_desc(self) -> str:
         return "List the spiders that `scrapy crawl` can start"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        load_addons(self.settings)
+        prepare_settings(self.settings)
         super().run(args, opts)

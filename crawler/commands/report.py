@@ -7,15 +7,15 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of, lines_on_settings
 from crawler.files import write_text_atomically
 from crawler.monitor.host import host_key_of, unknown_host_message
+from crawler.monitor.run_settings import settings_of_last_run
 from crawler.options import Options
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
@@ -26,11 +26,7 @@ from crawler.stores.open import open_store
 from crawler.worker.startup import last_politeness
 
 
-class ReportCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class ReportCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options]"
 
@@ -69,11 +65,15 @@ class ReportCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._report(opts.host, opts.output, as_json=opts.json))
 
     def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options_of_crawl()
         store = open_store(options.store, read_only=True)
+        assert self.settings is not None
         try:
             data = _data(store, replace(options, politeness=last_politeness(store, options.politeness)), host)
+            if data is not None and host is None:
+                facts = store.crawl.facts()
+                data["settings"] = settings_of_last_run(facts)
+                data["on_settings"] = [*lines_on_settings(self.settings, facts)]
         finally:
             store.close()
         if data is None:

@@ -6,16 +6,14 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.search_update import update_index
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
 from crawler.monitor.progress_bar import showing_progress
@@ -29,11 +27,7 @@ _INDENT = 4
 _MOST = 200  # characters of the query that are repeated in the output
 
 
-class SearchCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class SearchCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] WORDS…"
 
@@ -86,8 +80,7 @@ class SearchCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._search(query, opts))
 
     def _search(self, query: str, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         directory: Path = opts.index or options.crawl.dir / "search"
         if not opts.no_update:
             _update(options, directory, full=opts.full)

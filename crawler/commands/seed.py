@@ -6,33 +6,29 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ClassVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, print_message
 from crawler.errors import BadInput
-from crawler.stores.contract.urls import NewUrl
+from crawler.monitor.host import host_key_of, unknown_host_message
+from crawler.stores.contract.urls import NewUrl, VisitChoice
 from crawler.stores.open import open_store
-from crawler.urls.canonical import UrlPolicy
 from crawler.worker.bulk_seeds import in_key_order
-from crawler.worker.seeds import BadSeed, read_seeds, size_of
-from crawler.worker.startup import prepare_directory
+from crawler.worker.seeds import BadSeed, Canonicalize, read_seeds, size_of, with_scheme
+from crawler.worker.startup import last_politeness, prepare_directory
 
+_MOST_WITHOUT_YES = 10_000  # URLs that are made due without further ado
+_UNSURE = 2  # exit code if there are more
 _REPORTED = 20  # bad lines that are shown one by one
 _PROGRESS = 100_000  # lines between two lines of progress
 _DRAWN = 2_000  # lines between two redrawings of the progress bar
 
 
-class SeedCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class SeedCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] FILE..."
 
@@ -46,8 +42,9 @@ class SeedCommand(ScrapyCommand):
             "it is visited before everything that waits, again if need be. Lines that are not URLs are reported with "
             "their numbers; with --strict they stop the command with exit code 65 before anything is added. A running "
             "crawl picks up new seeds by itself. With --bulk the files are long lists of URLs, perhaps millions: these "
-            "are visited as if a seed page had linked to them, and do not extend the scope. Example: scrapy seed "
-            "data/seeds/example.txt"
+            "are visited as if a seed page had linked to them, and do not extend the scope. Without a FILE, --now with "
+            "--host NAME, --all or --failed makes URLs due that are known: those of a host, all, or those whose last "
+            "visit failed; delays are kept. Example: scrapy seed data/seeds/example.txt"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -55,22 +52,38 @@ class SeedCommand(ScrapyCommand):
         parser.add_argument(
             "--now", action="store_true", help="visit them before all other URLs, also those that are known already"
         )
+        parser.add_argument("--host", metavar="NAME", help="with --now, visit all pages of this host again")
+        parser.add_argument("--all", action="store_true", help="with --now, visit everything again")
+        parser.add_argument(
+            "--failed", action="store_true", help="with --now, visit again what failed or was given up after failures"
+        )
+        parser.add_argument("--yes", action="store_true", help=f"do so with more than {_MOST_WITHOUT_YES:,} URLs, too")
+        parser.add_argument(
+            "--guess-scheme", action="store_true", help="take a line without a scheme, such as example.org, as https"
+        )
         parser.add_argument("--bulk", action="store_true", help="load long lists of URLs, which do not count as seeds")
         parser.add_argument("--strict", action="store_true", help="add nothing if any line is bad")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        choices = [choice for choice in VisitChoice if getattr(opts, choice)]
+        if choices:
+            if args or len(choices) > 1 or not opts.now or opts.bulk:
+                raise UsageError("--host, --all and --failed go with --now, alone and without files", print_help=False)
+            self.exitcode = exit_code_of(lambda: self._visit_again(choices[0], opts.host, is_sure=opts.yes))
+            return
         if not args:
             raise UsageError("name at least one file with seeds", print_help=False)
         if opts.bulk and opts.now:
             raise UsageError("--bulk and --now cannot be combined", print_help=False)
-        self.exitcode = exit_code_of(lambda: self._seed(args, strict=opts.strict, now=opts.now, bulk=opts.bulk))
+        self.exitcode = exit_code_of(lambda: self._seed(args, opts))
 
-    def _seed(self, files: list[str], *, strict: bool, now: bool, bulk: bool) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
-        policy = options.urls.new_policy()
-        if strict:
-            lines = (line for file in files for line in read_seeds(file, policy.canonicalize))
+    def _seed(self, files: list[str], opts: argparse.Namespace) -> int:
+        options, bulk = self.options(), opts.bulk
+        canonicalize: Canonicalize = options.urls.new_policy().canonicalize
+        if opts.guess_scheme:
+            canonicalize = with_scheme(canonicalize)
+        if opts.strict:
+            lines = (line for file in files for line in read_seeds(file, canonicalize))
             bad = _report_bad_lines(line for line in lines if isinstance(line, BadSeed))
             if bad:
                 raise BadInput(f"{bad} bad lines; nothing was seeded. Correct them, or omit --strict.")
@@ -82,13 +95,13 @@ class SeedCommand(ScrapyCommand):
             bad_lines: list[BadSeed] = []
             counts = {"good": 0, "bad": 0}
             with _progress(size_of(files)) as advance:
-                good = _good_seeds(files, policy, bad_lines, counts, advance)
+                good = _good_seeds(files, canonicalize, bad_lines, counts, advance)
                 if bulk:
                     new = store.urls.add(
                         _with_progress(in_key_order(good, options.crawl.dir), counts), steady_clock()()
                     )
                 else:
-                    new = store.urls.add_seeds(good, steady_clock()(), urgent=now)
+                    new = store.urls.add_seeds(good, steady_clock()(), urgent=opts.now)
             _report_bad_lines(bad_lines, total=counts["bad"])
             known = store.urls.count()
         finally:
@@ -97,16 +110,37 @@ class SeedCommand(ScrapyCommand):
         print(f"{counts['good']} {what} read, {new} new, {counts['bad']} bad lines; {known} URLs known.")
         return 0
 
+    def _visit_again(self, choice: VisitChoice, name: str | None, *, is_sure: bool) -> int:
+        """Make known URLs due, unless there are very many."""
+        options = self.options()
+        host = host_key_of(name) if name is not None else None
+        now = steady_clock()()
+        open_store(options.store, read_only=True).close()  # there must be a crawl
+        store = open_store(options.store, budgets=options.budgets, group_of=options.politeness.group_of)
+        try:
+            if host is not None and store.urls.find_host(host, now) is None:
+                print(unknown_host_message(name or ""))
+                return 1
+            count = store.urls.count_chosen(choice, host, now)
+            if count > _MOST_WITHOUT_YES and not is_sure:
+                print_message(f"{count:,} URLs would be visited again. Nothing was changed; add --yes if you mean it.")
+                return _UNSURE
+            made = store.urls.make_due(choice, host, now, last_politeness(store, options.politeness).without_hold)
+        finally:
+            store.close()
+        print(as_called(f"{made:,} URLs are due now: scrapy crawl web -s CRAWL_DIR={options.crawl.dir}"))
+        return 0
+
 
 def _good_seeds(
     files: list[str],
-    policy: UrlPolicy,
+    canonicalize: Canonicalize,
     bad_lines: list[BadSeed],
     counts: dict[str, int],
     advance: Callable[[int, int], None],
 ) -> Iterator[NewUrl]:
     for file in files:
-        for line in read_seeds(file, policy.canonicalize):
+        for line in read_seeds(file, canonicalize):
             if isinstance(line, BadSeed):
                 counts["bad"] += 1
                 if len(bad_lines) < _REPORTED:

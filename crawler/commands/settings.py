@@ -6,10 +6,10 @@ import argparse
 
 from scrapy.commands.settings import Command as ScrapySettings
 
-from crawler.engine.command import load_addons
+from crawler.engine.command import ReadableHelp, prepare_settings
 
 
-class SettingsCommand(ScrapySettings):
+class SettingsCommand(ReadableHelp, ScrapySettings):
     def short_desc(self) -> str:
         return "Print the value of a setting"
 
@@ -21,5 +21,5 @@ class SettingsCommand(ScrapySettings):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        load_addons(self.settings)
+        prepare_settings(self.settings)
         super().run(args, opts)

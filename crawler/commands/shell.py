@@ -11,14 +11,14 @@ from scrapy.commands.shell import Command as ScrapyShell
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.commands.view import view
-from crawler.engine.command import exit_code_of, print_error
+from crawler.engine.command import ReadableHelp, exit_code_of, print_error
 from crawler.engine.logs import hide_startup_lines
 from crawler.engine.offline import go_offline
 from crawler.errors import CrawlError
 from crawler.urls.schemes import WEB_SCHEMES
 
 
-class ShellCommand(ScrapyShell):
+class ShellCommand(ReadableHelp, ScrapyShell):
     requires_project = True
 
     def syntax(self) -> str:

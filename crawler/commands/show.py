@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import archived_versions, read_archived
 from crawler.collection.cached_view import cached_view
 from crawler.content.answers import ArchivedAnswer, parse_archived
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
 from crawler.monitor.text import date_of
@@ -28,11 +26,7 @@ from crawler.stores.open import open_store
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
-class ShowCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class ShowCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] URL"
 
@@ -68,8 +62,7 @@ class ShowCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._show(args[0], opts))
 
     def _show(self, text: str, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options_of_crawl()
         url = options.urls.new_policy().canonicalize(text)
         if url is None:
             raise CrawlError(f"{text}: not a URL that is ever crawled; `scrapy why` says what is wrong with it.")

@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.monitor.charts import CHART_TYPES
 from crawler.simulation.chart import draw_simulation
 from crawler.simulation.findings import as_data, lines, simulate
@@ -31,11 +29,7 @@ TOO_EARLY = 1  # exit code: a request was sent before the delay of its host was 
 _TEXTBOOK = Sizing(bandwidth=10_000_000, page_bytes=10_000, latency=0.5, delay=10.0)
 
 
-class SimulateCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class SimulateCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options]"
 
@@ -159,8 +153,7 @@ class SimulateCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._size(opts) if opts.sizing else self._simulate(opts))
 
     def _size(self, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         delays = [delay for delay, _ in opts.delay]
         asked = replace(
             _TEXTBOOK,
@@ -174,8 +167,7 @@ class SimulateCommand(ScrapyCommand):
         return 0
 
     def _simulate(self, opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         plan = WebPlan(
             hosts=opts.hosts,
             pages=opts.pages,

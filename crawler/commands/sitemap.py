@@ -10,14 +10,13 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import CrawlError
 from crawler.files import write_text_atomically
 from crawler.parse.sitemaps import MOST_BYTES, MOST_ENTRIES
@@ -30,11 +29,7 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _OWN_BYTES = 200  # of a sitemap, besides its entries
 
 
-class SitemapCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class SitemapCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] DIR --base URL"
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import as_called, command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, lines_on_settings
 from crawler.items import State
 from crawler.monitor.host import print_host
+from crawler.monitor.run_settings import settings_of_last_run
 from crawler.monitor.text import account_data, next_due, span_of
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
@@ -23,11 +22,7 @@ from crawler.worker.startup import last_politeness
 from crawler.worker.supervisor import line_of
 
 
-class StatusCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class StatusCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options]"
 
@@ -57,12 +52,13 @@ class StatusCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._status(opts.host, as_json=opts.json))
 
     def _status(self, host: str | None, *, as_json: bool) -> int:
+        options = self.options()
         assert self.settings is not None
-        options = command_options(self.settings)
         store = open_store(options.store, read_only=True)
         try:
             if host is not None:
                 return print_host(store, last_politeness(store, options.politeness), host, as_json=as_json)
+            facts = store.crawl.facts()
             account, segments, workers, size = (
                 store.crawl.account(),
                 store.archive.segments(),
@@ -73,9 +69,11 @@ class StatusCommand(ScrapyCommand):
             store.close()
         now = steady_clock()()
         if as_json:
-            print(json.dumps(_as_data(account, segments, workers, size, now)))
+            used = settings_of_last_run(facts)
+            print(json.dumps(_as_data(account, segments, workers, size, now) | {"settings": used}))
         else:
-            print(as_called("\n".join(_lines(str(options.crawl.dir), account, segments, workers, size, now))))
+            lines = _lines(str(options.crawl.dir), account, segments, workers, size, now)
+            print(as_called("\n".join([*lines, *(f"  {line}" for line in lines_on_settings(self.settings, facts))])))
         return 0
 
 

@@ -7,12 +7,11 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import NoCrawl
 from crawler.options import Options
 from crawler.stores.open import open_store
@@ -22,11 +21,7 @@ from crawler.urls.rules import RULES
 from crawler.urls.scope import Scope
 
 
-class UrlsCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class UrlsCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] URL..."
 
@@ -57,8 +52,7 @@ class UrlsCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._urls(args, opts))
 
     def _urls(self, args: list[str], opts: argparse.Namespace) -> int:
-        assert self.settings is not None
-        options = command_options(self.settings)
+        options = self.options()
         if opts.rules:
             for line in _rules(options, as_json=opts.json):
                 print(line)

@@ -6,22 +6,16 @@ import argparse
 import tempfile
 import webbrowser
 from pathlib import Path
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.collection.archive_reader import newest_archived
 from crawler.collection.cached_view import cached_view
-from crawler.engine.command import command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.options import Options
 
 
-class ViewCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class ViewCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] URL"
 
@@ -45,8 +39,7 @@ class ViewCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._view(args[0], with_browser=not opts.no_browser))
 
     def _view(self, url: str, *, with_browser: bool) -> int:
-        assert self.settings is not None
-        view(command_options(self.settings), url, with_browser=with_browser)
+        view(self.options_of_crawl(), url, with_browser=with_browser)
         return 0
 
 

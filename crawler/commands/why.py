@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import as_called, command_options, exit_code_of
+from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, lines_on_settings
 from crawler.fetch.robots import RobotsRules
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politeness
@@ -19,6 +17,7 @@ from crawler.frontier.priority import LEVELS, Order, PriorityInputs, level_parts
 from crawler.items import NOT_ASKED, ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
 from crawler.monitor.text import date_of, span_of
+from crawler.monitor.unreachable import no_answer
 from crawler.options import Options
 from crawler.parse.charset import SOURCE_DESCRIPTIONS
 from crawler.stores.contract.documents import DocumentRow
@@ -34,11 +33,7 @@ from crawler.worker.startup import last_politeness
 _SHOWN = 5  # duplicates
 
 
-class WhyCommand(ScrapyCommand):
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar = {"LOG_ENABLED": False}
-
+class WhyCommand(OrbweaverCommand):
     def syntax(self) -> str:
         return "[options] URL"
 
@@ -59,8 +54,8 @@ class WhyCommand(ScrapyCommand):
         self.exitcode = exit_code_of(lambda: self._why(args[0]))
 
     def _why(self, text: str) -> int:
+        options = self.options_of_crawl()
         assert self.settings is not None
-        options = command_options(self.settings)
         policy = options.urls.new_policy()
         url = policy.canonicalize(text)
         if url is None:
@@ -68,7 +63,8 @@ class WhyCommand(ScrapyCommand):
             return 0
         store = open_store(options.store, read_only=True)
         try:
-            lines = explain(store, options, policy.trace(text), url)
+            lines = [*explain(store, options, policy.trace(text), url)]
+            lines += lines_on_settings(self.settings, store.crawl.facts())
             print("\n".join([url, *(f"  {as_called(line)}" for line in lines)]))
         finally:
             store.close()
@@ -99,6 +95,7 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
     if row.visited is not None:
         yield _last_visit(row)
     yield from _robots(store, url, now)
+    yield from _no_answer(store, row)
     if row.state is State.WAITING:
         is_fifo = store.crawl.facts().get("order") == Order.FIFO
         yield "priority: none; URLs are visited in the order found (ORDER=fifo)" if is_fifo else _priority(row)
@@ -207,6 +204,17 @@ def _robots(store: Store, url: str, now: float) -> Iterator[str]:
         allowed = RobotsRules.parse(rules.body).allows(url, ROBOTS_TOKEN)
         verdict = f"{'allows' if allowed else 'forbids'} it"
     yield f"robots.txt of {origin}: {verdict} (status {rules.status}, fetched {date_of(rules.fetched)}, {age})"
+
+
+def _no_answer(store: Store, row: UrlRow) -> Iterator[str]:
+    """Say why the host gave no answer, if it was asked for robots.txt, and what can be done."""
+    cause = no_answer(store, row)
+    if cause is None:
+        return
+    if row.last_reason is not cause.reason:
+        yield f"  {cause.reason.meaning} ({cause.reason.name.lower()}) [{cause.detail}]"
+    if cause.hint:
+        yield f"  {cause.hint}"
 
 
 def _priority(row: UrlRow) -> str:

@@ -44,6 +44,7 @@ class FetchClient:
             limits=options.fetch.limits,
             verify_tls=options.fetch.verify_tls,
             keep_idle=min(IDLE_CONNECTIONS, connections_possible()),
+            proxy=options.fetch.proxy,
         )
 
     @classmethod

@@ -2,36 +2,130 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
-from collections.abc import Callable
-from typing import NoReturn
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NoReturn
 
 from scrapy.addons import AddonManager
-from scrapy.settings import Settings
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.project import get_project_settings
 
+import crawler.settings as ours
+from crawler.engine.given_settings import FILE_PRIORITY, apply_given, crawl_file, read_crawl_file
 from crawler.engine.wiring import refuse_commands_alone
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, Misconfigured, NoCrawl
+from crawler.monitor.run_settings import settings_lines, settings_of_last_run
 from crawler.options import Options
+from crawler.stores.open import open_store
 
 COMMANDS = "crawler.commands"
 PROGRAM = "ORBWEAVER_PROGRAM"  # environment variable: the name by which the user called us, if it is not scrapy
 _CALL = re.compile(
-    r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|inspect|list|parse|report|search|seed|settings|"
+    r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|init|inspect|list|parse|report|search|seed|settings|"
     r"shell|show|simulate|sitemap|status|urls|view|why|NAME)\b)"
 )
 
 
-def load_addons(settings: Settings) -> None:
-    """Let add-ons set their values for a command that starts no crawler; Scrapy does so only for those that do."""
+class HelpFormatter(ScrapyHelpFormatter):
+    """Underlines the headings of `--help`, and breaks lines only between words.
+
+    Scrapy takes every part that ends with a colon for a heading, so a line of text becomes one, depending on the width
+    of the terminal.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._headings: set[str] = set()
+
+    def start_section(self, heading: str | None) -> None:
+        self._headings.add(f"{heading}:\n")
+        super().start_section(heading)
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        parts: list[str] = []
+        for part in part_strings:
+            if part.lstrip() in self._headings:
+                title = part.strip().removesuffix(":").title()
+                parts.append(f"{title}\n{('-' if title == 'Global Options' else '=') * len(title)}\n")
+            elif not parts and part.startswith("usage: "):
+                parts.append("Usage\n=====\n  " + part.removeprefix("usage: "))
+            else:
+                parts.append(part)
+        return parts
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrapped(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in _wrapped(text, width))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines; names of options and URLs stay whole."""
+    return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+
+
+class ReadableHelp:
+    """Part of a command of ours that is derived from one of Scrapy's."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.formatter_class = HelpFormatter
+        parser.usage, parser.description = as_called(parser.usage or ""), as_called(parser.description or "")
+        super().add_options(parser)  # type: ignore[misc]
+
+
+class OrbweaverCommand(ReadableHelp, ScrapyCommand):
+    """A command that starts no crawler."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar = {"LOG_ENABLED": False}
+
+    def options(self) -> Options:
+        """Read the settings; raises `Misconfigured` for one that cannot be used."""
+        assert self.settings is not None
+        return command_options(self.settings)
+
+    def options_of_crawl(self) -> Options:
+        """Read the settings as the last run had them, except for those of the command line."""
+        assert self.settings is not None
+        settings, options = self.settings, self.options()
+        try:
+            store = open_store(options.store, read_only=True)
+        except NoCrawl:
+            return options
+        try:
+            used = settings_of_last_run(store.crawl.facts())
+        finally:
+            store.close()
+        own = settings.copy()
+        own.update(used, priority=FILE_PRIORITY)
+        try:
+            return Options.of(own)
+        except Misconfigured:  # such as a file that has been moved
+            return options
+
+
+def lines_on_settings(settings: BaseSettings, facts: Mapping[str, str]) -> Iterator[str]:
+    """Say with which settings the last run was made, and where the crawl's file says something else."""
+    file = crawl_file(settings)
+    yield from settings_lines(facts, vars(ours), read_crawl_file(file), str(file))
+
+
+def prepare_settings(settings: Settings) -> None:
+    """Let add-ons set their values, and apply what the user has given; Scrapy loads add-ons only with a crawler."""
     AddonManager.load_pre_crawler_settings(settings)
+    apply_given(settings)
 
 
 def command_options(settings: Settings) -> Options:
     """Return the options of a command that starts no crawler."""
-    load_addons(settings)
+    prepare_settings(settings)
     refuse_commands_alone(settings)
     return Options.of(settings)
 
@@ -65,4 +159,8 @@ def exit_with(error: CrawlError) -> NoReturn:
 
 
 def print_error(error: CrawlError) -> None:
-    print(f"orbweaver: {as_called(str(error))}", file=sys.stderr)
+    print_message(str(error))
+
+
+def print_message(text: str) -> None:
+    print(f"orbweaver: {as_called(text)}", file=sys.stderr)

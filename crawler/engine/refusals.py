@@ -7,12 +7,12 @@ import sys
 
 from scrapy.commands import ScrapyCommand
 
-from crawler.engine.command import as_called
+from crawler.engine.command import ReadableHelp, as_called
 
 REFUSED = 2  # exit code, as for other mistakes on the command line
 
 
-class RefusedCommand(ScrapyCommand):
+class RefusedCommand(ReadableHelp, ScrapyCommand):
     """A command that does nothing but say why not, and what to use."""
 
     requires_project = True
@@ -39,3 +39,9 @@ class RefusedCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         print(as_called(f"orbweaver: {self.why} Nothing was done. Use {self.instead}."), file=sys.stderr)
         self.exitcode = REFUSED
+
+
+class OtherName(RefusedCommand):
+    """A command that there is under another name."""
+
+    why = "There is no command of this name."

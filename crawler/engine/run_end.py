@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import sys
-from typing import Any
+from typing import Any, NamedTuple
 
-from crawler.engine.command import exit_with
-from crawler.errors import FINISHED_BADLY
+from crawler.engine.command import exit_with, print_message
+from crawler.errors import FINISHED_BADLY, BadInput, CrawlError
 from crawler.items import Outcome
 from crawler.monitor.summary import summary_data
 from crawler.monitor.text import account_data
+from crawler.monitor.unreachable import unreachable_lines, unreachable_seeds
 from crawler.options import Options
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.open import open_store
@@ -25,26 +25,36 @@ def summary_of(session: Session) -> dict[str, Any]:
     return summary_data(session.record.finished, session.now() - session.started, session.record)
 
 
-def store_run(options: Options, data: dict[str, Any], now: float) -> CrawlAccount:
-    """Store the summary of a run, with the account of its crawl, which is returned."""
+class EndedRun(NamedTuple):
+    """What is left to say of a run that has ended without a fatal error."""
+
+    account: CrawlAccount  # of the crawl
+    exit_code: int
+    complaint: str  # what went wrong, or nothing
+
+
+def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
+    """Store the summary of a run, with the account of its crawl; raises `BadInput` if there was nothing to crawl."""
     store = open_store(options.store)
     try:
         account, segments = store.crawl.account(), store.archive.segments()
+        if not account.known:
+            raise BadInput(
+                f"{options.crawl.dir}: this crawl has no URLs, because it never had a seed. Nothing was visited; give it "
+                "seeds with `scrapy crawl web -a seeds=FILE-or-URLs`, or with `scrapy seed FILE`."
+            )
         data["crawl"] = account_data(account, segments)
         store.crawl.add_run(data, now)
+        unreachable = unreachable_seeds(store) if data["visits"] and not account.pages else []
     finally:
         store.close()
-    return account
-
-
-def exit_code_of_run(session: Session) -> int:
-    """Return the exit code of a run without a fatal error."""
-    record = session.record
-    broken = sum(count for (outcome, _), count in record.outcomes.items() if outcome is Outcome.BROKEN)
-    if broken > ERROR_BUDGET * record.visits:
-        print(f"orbweaver: our own code failed on {broken} of {record.visits} visits; see the log.", file=sys.stderr)
-        return FINISHED_BADLY
-    return 0
+    broken = sum(row["visits"] for row in data["outcomes"] if row["outcome"] == Outcome.BROKEN.name.lower())
+    if unreachable:
+        return EndedRun(account, FINISHED_BADLY, "\n".join(unreachable_lines(unreachable)))
+    if broken > ERROR_BUDGET * data["visits"]:
+        complaint = f"our own code failed on {broken} of {data['visits']} visits; see the log."
+        return EndedRun(account, FINISHED_BADLY, complaint)
+    return EndedRun(account, 0, "")
 
 
 class ForeignRun:
@@ -58,12 +68,16 @@ class ForeignRun:
         session = self._session
         if session.fatal is not None:
             exit_with(session.fatal)
-        data = summary_of(session)
-        store_run(session.options, data, session.now())
+        try:
+            ended = store_run(session.options, summary_of(session), session.now())
+        except CrawlError as error:
+            exit_with(error)
         logger.info(
             "%d pages in %d visits; `orbweaver status` shows the crawl",
             session.record.pages,
             session.record.visits,
         )
-        if code := exit_code_of_run(session):
-            raise SystemExit(code)
+        if ended.complaint:
+            print_message(ended.complaint)
+        if ended.exit_code:
+            raise SystemExit(ended.exit_code)

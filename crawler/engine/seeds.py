@@ -10,25 +10,26 @@ from scrapy import Spider
 
 from crawler.errors import BadInput, Misconfigured
 from crawler.stores.contract.urls import NewUrl
-from crawler.urls.canonical import UrlPolicy
-from crawler.worker.seeds import BadSeed, read_seeds, seeds_in
+from crawler.worker.seeds import BadSeed, Canonicalize, read_seeds, seeds_in
 from crawler.worker.session import Session
 from crawler.worker.startup import refuse_foreign_hosts
 
 _MOST_SHOWN = 20  # bad lines
 
 
-def seeds_of_argument(text: str, policy: UrlPolicy) -> Iterator[NewUrl]:
+def seeds_of_argument(text: str, canonicalize: Canonicalize) -> Iterator[NewUrl]:
     """Read seeds from a file, or from a list of URLs separated by commas."""
     if not text:
         return
     if _is_file(text):
-        yield from _without_bad(read_seeds(text, policy.canonicalize))
+        yield from _without_bad(read_seeds(text, canonicalize))
         return
-    found = list(seeds_in(text.split(","), "seeds", policy.canonicalize))
+    found = list(seeds_in(text.split(","), "seeds", canonicalize))
+    bad = [seed for seed in found if isinstance(seed, BadSeed)]
+    if "://" not in text and bad:
+        hint = f". Did you mean {bad[0].meant}? (--guess-scheme takes it so)" if bad[0].meant else "."
+        raise BadInput(f"seeds={text}: there is no such file, and it is no URL{hint} Nothing was crawled.")
     yield from _without_bad(found)
-    if "://" not in text and any(isinstance(seed, BadSeed) for seed in found):
-        raise BadInput(f"seeds={text}: neither a file nor URLs; nothing was crawled.")
 
 
 def add_seeds(session: Session, seeds: Sequence[NewUrl]) -> None:
@@ -60,7 +61,7 @@ def add_seeds_of_spider(session: Session, spider: Spider) -> None:
     seeds = list(_without_bad(seeds_in(urls, "start_urls", policy.canonicalize)))
     if argument != session.seeds_argument:
         text = argument if isinstance(argument, str) else ",".join(map(str, argument))
-        seeds += seeds_of_argument(text, policy)
+        seeds += seeds_of_argument(text, policy.canonicalize)
     if seeds:
         add_seeds(session, seeds)
 

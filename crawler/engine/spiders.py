@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from inspect import Parameter, signature
 from typing import Any
 
 from scrapy import Spider
@@ -15,7 +17,7 @@ from crawler.errors import CrawlError, Misconfigured
 
 
 class RefusedUse(CrawlError):
-    """A command of Scrapy's that would visit hosts, and is no crawl."""
+    """A use of a command or a spider that cannot work."""
 
     exit_code = 2
 
@@ -31,6 +33,40 @@ def refuse_other_commands(crawler: Crawler) -> None:
             'done. Use `orbweaver show URL`, `orbweaver shell URL` and the like, or add COMMANDS_MODULE = "'
             f'{COMMANDS}" to the settings of the project.'
         )
+
+
+def check_arguments(spider: type[Spider], given: Iterable[str]) -> None:
+    """Refuse arguments (-a) that a spider of ours does not know; to others Scrapy gives any as an attribute."""
+    if not getattr(spider, "yields_visits", False):
+        return
+    known = _arguments_of(spider)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            meant = f"Did you mean {near[0]}? " if near else ""
+            has = f"it has {', '.join(sorted(known))}" if known else "it has none"
+            raise RefusedUse(
+                f"-a {name}: the spider {spider.name} has no such argument; {has}. {meant}Nothing was crawled."
+            )
+
+
+def _arguments_of(spider: type[Spider]) -> set[str]:
+    """Return the names that the constructors of a spider take, and those of its attributes that hold values."""
+    constructors = [
+        vars(each)["__init__"] for each in spider.__mro__ if "__init__" in vars(each) and each is not object
+    ]
+    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    taken = {
+        parameter.name
+        for constructor in constructors
+        for parameter in signature(constructor).parameters.values()
+        if parameter.kind in named
+    }
+    own = [each for each in spider.__mro__ if not each.__module__.startswith("scrapy")]
+    values = {
+        name for each in own for name, value in vars(each).items() if not callable(value) and not name.startswith("_")
+    }
+    return (taken | values) - {"self", "name", "yields_visits", "custom_settings"}
 
 
 def callback_of(spider: Spider) -> Callable[..., Any]:

@@ -12,7 +12,8 @@ _MOST_IDLE = 256  # easy handles that the pool keeps for later fetches
 class Handles:
     """A pool of easy handles, lent out for one fetch each; `close` closes those that are in the pool."""
 
-    def __init__(self, *, keeps_connections: bool, verify_tls: bool, ca_file: str | None) -> None:
+    def __init__(self, *, keeps_connections: bool, verify_tls: bool, ca_file: str | None, proxy: str = "") -> None:
+        self._proxy = proxy
         self._keeps_connections = keeps_connections
         self._verify_tls = verify_tls
         self._ca_file = ca_file
@@ -52,8 +53,11 @@ class Handles:
         handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
         handle.setopt(pycurl.NETRC, pycurl.NETRC_IGNORED)
-        handle.setopt(pycurl.PROXY, "")  # set and empty: proxies of the environment are ignored
-        handle.setopt(pycurl.NOPROXY, "*")
+        handle.setopt(pycurl.PROXY, self._proxy)  # set, perhaps empty: proxies of the environment are ignored
+        handle.setopt(pycurl.NOPROXY, "" if self._proxy else "*")
+        if self._proxy:
+            # A tunnel for http, too: with CONNECT_TO, the proxy is told the checked address and never a name.
+            handle.setopt(pycurl.HTTPPROXYTUNNEL, 1)
         handle.setopt(pycurl.FORBID_REUSE, 0 if self._keeps_connections else 1)
         handle.setopt(pycurl.SSL_VERIFYPEER, 1 if self._verify_tls else 0)
         handle.setopt(pycurl.SSL_VERIFYHOST, 2 if self._verify_tls else 0)

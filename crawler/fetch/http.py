@@ -44,16 +44,19 @@ class HttpClient:
         verify_tls: bool,
         keep_idle: int = 1024,
         ca_file: str | None = None,
+        proxy: str = "",
     ) -> None:
         self._watch = watch
         self._wake = wake
         self._now = now
         self._limits = limits
         self._headers = default_headers(user_agent)
-        self._handles = Handles(keeps_connections=keep_idle > 0, verify_tls=verify_tls, ca_file=ca_file)
+        self._handles = Handles(keeps_connections=keep_idle > 0, verify_tls=verify_tls, ca_file=ca_file, proxy=proxy)
         self._alarms: Alarms[Transfer] = Alarms()
         self._connections = IdleConnections(keep_idle)
-        self._shared = TransferContext(now=now, alarms=self._alarms, connections=self._connections)
+        self._shared = TransferContext(
+            now=now, alarms=self._alarms, connections=self._connections, has_proxy=bool(proxy)
+        )
         self._running: dict[pycurl.Curl, Transfer] = {}
         self._results: deque[tuple[Callable[[Fetched], None], Fetched]] = deque()
         self._curl_due: float | None = None

@@ -37,6 +37,7 @@ class TransferContext:
     now: Callable[[], float]
     alarms: Alarms[Transfer]
     connections: IdleConnections
+    has_proxy: bool = False  # between us and all hosts
     body_bytes: int = 0  # in memory, of all running transfers
 
 
@@ -91,7 +92,8 @@ class Transfer:
 
     def on_connected(self, address: str, own_address: str, port: int, own_port: int) -> int:
         """Check the connection, new or reused, on which libcurl is about to send the request."""
-        if not is_same_address(address, self._address):
+        # A proxy was told the address to which it connects.
+        if not self._shared.has_proxy and not is_same_address(address, self._address):
             self._abort(Reason.ADDRESS_DENIED, f"connected to {address} instead of {self._address}")
             return _DO_NOT_SEND
         if self._pace.sent is not None:
@@ -109,6 +111,8 @@ class Transfer:
 
     def on_header(self, line: bytes) -> int | None:
         """Receive one line of the answer's head, or of an interim answer. (Trailers are part of the raw chunks.)"""
+        if self._shared.has_proxy and self._pace.sent is None:
+            return None  # of the proxy's answer to CONNECT
         if not self._head_size:
             self._pace.answer_begun(self._shared.now())
             self._set_alarm()
@@ -176,6 +180,8 @@ class Transfer:
         """Return the reason of a transfer that libcurl reports as failed, or that we aborted."""
         if self._abort_reason is not None:
             return self._abort_reason
+        if self._shared.has_proxy and self._pace.sent is None and code != pycurl.E_OPERATION_TIMEDOUT:
+            return Reason.CONNECT_FAILED, f"by the proxy: {sentence}"
         if not is_lost_connection(code):
             return reason_of(code), sentence
         if self._chunked is not None and self._chunked.is_broken:
@@ -200,7 +206,7 @@ class Transfer:
             status=self._status if reason in _ANSWERED else 0,
             head=self._head,
             body=b"".join(self._body),
-            address=self.handle.getinfo(pycurl.PRIMARY_IP),
+            address=self._address if self._shared.has_proxy else self.handle.getinfo(pycurl.PRIMARY_IP),
             port=max(0, self.handle.getinfo(pycurl.PRIMARY_PORT)),  # -1 = not connected
             first_byte=self._pace.first_byte,
             connected=self.handle.getinfo(pycurl.NUM_CONNECTS) > 0,

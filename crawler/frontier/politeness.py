@@ -14,6 +14,7 @@ from crawler.urls.hosts import matches
 HOUR, DAY = 3_600.0, 86_400.0
 CRAWL_DELAY_LIMIT = 300.0  # a host that asks for more is visited at this interval, never dropped
 RETRY_AFTER_LIMIT = DAY  # the longest Retry-After that is respected
+LEAST_DOUBLED = 0.1  # rest that is doubled by trouble, if the host would rest less without
 BACKOFF_LIMIT = HOUR  # doubling stops here
 HOLD_AFTER_FAILURES = 4  # failures in a row after which a host is not visited for hours, then days
 HOLDS_WHEN_FAILING = (HOUR, 6 * HOUR, DAY, 7 * DAY)
@@ -74,6 +75,7 @@ class Politeness:
     latency_factor: float
     latency_cap: float
     own_hosts: Sequence[str]
+    own_min_delay: float = 0.0
     groups: Sequence[str]  # host patterns; all hosts that match one of them count as one host
     address_connections: int  # to one server, under all its names together
     address_gap: float  # between the end of one visit to a server and the start of the next
@@ -88,16 +90,28 @@ class Politeness:
         return 0.0 if matches(name, self.own_hosts) else self.address_gap
 
     def floor_of(self, name: str) -> float:
-        """Return the shortest rest of a host: only hosts in OWN_HOSTS may be visited more often than once a second."""
-        if self.min_delay >= FOREIGN_HOST_FLOOR or matches(name, self.own_hosts):
-            return self.min_delay
-        return FOREIGN_HOST_FLOOR
+        """Return the shortest rest of a host: only hosts in OWN_HOSTS may be visited more often than once a second.
+
+        A `min_delay` that is shorter than that is one for own hosts.
+        """
+        if matches(name, self.own_hosts):
+            return max(self.own_min_delay, self.min_delay if self._is_for_own_hosts else 0.0)
+        return max(self.min_delay, FOREIGN_HOST_FLOOR)
+
+    def latency_factor_of(self, name: str) -> float:
+        """Return how many times as long as its last answer took a host rests; own hosts are told when to rest."""
+        is_told = matches(name, self.own_hosts) and (self.own_min_delay > 0 or not self._is_for_own_hosts)
+        return 0.0 if is_told else self.latency_factor
+
+    @property
+    def _is_for_own_hosts(self) -> bool:
+        return self.min_delay < FOREIGN_HOST_FLOOR
 
     def rest(self, name: str, clock: HostClock, at: float | None = None) -> float:
         """Return the full rest of a host; `at` matters for a Request-rate that applies only to a part of the day."""
         rest = max(self.rest_parts(name, clock, at).values())
         if clock.backoff:
-            rest = max(rest, min(rest * 2**clock.backoff, BACKOFF_LIMIT))
+            rest = max(rest, min(max(rest, LEAST_DOUBLED) * 2**clock.backoff, BACKOFF_LIMIT))
         return rest
 
     def rest_parts(self, name: str, clock: HostClock, at: float | None = None) -> dict[str, float]:
@@ -105,7 +119,7 @@ class Politeness:
         crawl_limits = clock.crawl_limits
         return {
             "the least for any host": self.floor_of(name),
-            "its last answer's time": min(self.latency_factor * clock.latency, self.latency_cap),
+            "its last answer's time": min(self.latency_factor_of(name) * clock.latency, self.latency_cap),
             "Crawl-delay": min(crawl_limits.crawl_delay or 0.0, CRAWL_DELAY_LIMIT),
             "Request-rate": min(_request_interval(crawl_limits.request_rate, at), CRAWL_DELAY_LIMIT),
             "its last answer's length": max(clock.last_bytes / self.bandwidth_host_limit - clock.latency, 0.0)
@@ -171,6 +185,11 @@ class Politeness:
         return self._move_into_hours(
             replace(clock, next_visit=max(clock.next_visit, now + self.rest(name, assumed, now)))
         )
+
+    def without_hold(self, name: str, clock: HostClock) -> HostClock:
+        """Return the clock of a host that is tried again by the wish of a user: of its rests only the delay is left."""
+        rested = clock.last_end + self.rest(name, clock, clock.last_end)
+        return self._move_into_hours(replace(clock, next_visit=min(clock.next_visit, rested), held_until=0.0))
 
     @staticmethod
     def clamp_future(clock: HostClock, now: float) -> HostClock:

@@ -10,7 +10,7 @@ from typing import Any
 
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
-from crawler.monitor.text import next_due, span_of
+from crawler.monitor.text import date_of, next_due, span_of
 from crawler.stores.contract.crawl import CrawlAccount
 
 _SHOWN = 5  # hosts in each list
@@ -106,7 +106,14 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
 
 
 def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: float) -> Iterator[str]:
-    """Format the summary for people."""
+    """Format the summary for people; one sentence, if nothing was due."""
+    if not data["visits"] and account.next_due is not None and account.next_due > now:
+        yield (
+            f"Nothing was due: the next visit is due in {span_of(account.next_due - now)}, at "
+            f"{date_of(account.next_due)}. To visit pages before that: scrapy seed --now --all -s CRAWL_DIR={where} "
+            "(or --host NAME, --failed, FILE)"
+        )
+        return
     crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""

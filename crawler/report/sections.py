@@ -81,6 +81,7 @@ def over_time(data: Data) -> Markup:
         chart_grid(*drawn) if any(drawn) else paragraph("Nothing was fetched yet, so there is nothing to draw."),
         paragraph(width) if any(drawn) else None,
         _runs(data),
+        *(paragraph(line) for line in data.get("on_settings", ())),
     )
 
 

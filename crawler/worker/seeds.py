@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,18 @@ from crawler.urls.keys import key_of
 
 MAX_LINE = 64 * 1024  # bytes; a longer line is not a URL
 _SHOWN = 80  # characters of a bad line that are shown
+_MOST_NULS = 8  # at the beginning of a file that is still text
+_KINDS = {
+    b"\x1f\x8b": "packed with gzip",
+    b"PK\x03\x04": "a zip archive or an office file",
+    b"%PDF": "a PDF",
+    b"\xff\xfe": "in UTF-16 (save it in UTF-8)",
+    b"\xfe\xff": "in UTF-16 (save it in UTF-8)",
+    b"\x89PNG": "a picture",
+    b"SQLite format 3": "a database",
+}
+# A host name with a dot, or localhost, and what may follow it.
+_WITHOUT_SCHEME = re.compile(r"(?:[\w-]+(?:\.[\w-]+)+|localhost)(?::\d{1,5})?(?:[/?#]\S*)?")
 
 Canonicalize = Callable[[str], str | None]  # returns the canonical form of a URL
 
@@ -27,19 +40,41 @@ class BadSeed:
     file: str
     number: int
     text: str
+    meant: str = ""  # the URL that was probably meant
 
     def __str__(self) -> str:
         shown = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
-        return f"{self.file}:{self.number}: not a URL that can be crawled: {shown!r}"
+        hint = f"; did you mean {self.meant}? (--guess-scheme takes it so)" if self.meant else ""
+        return f"{self.file}:{self.number}: not a URL that can be crawled: {shown!r}{hint}"
+
+
+def with_scheme(canonicalize: Canonicalize) -> Canonicalize:
+    """Return a function that takes a text without a scheme, such as example.org, as https."""
+    return lambda text: canonicalize(text) or _guess(text, canonicalize)
+
+
+def _guess(text: str, canonicalize: Canonicalize) -> str | None:
+    return canonicalize(f"https://{text}") if _WITHOUT_SCHEME.fullmatch(text) else None
 
 
 def read_seeds(path: str, canonicalize: Canonicalize = canonical.canonicalize) -> Iterator[NewUrl | BadSeed]:
-    """Read the lines of a file as seeds, one at a time: a file may have millions."""
+    """Read the lines of a file as seeds, one at a time: a file may have millions. `BadInput` if it is no text."""
     try:
         with Path(path).open("rb") as file:
+            _refuse_binary(file.peek(), path)
             yield from _lines(file, path, canonicalize)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}). Nothing was seeded from it.") from error
+
+
+def _refuse_binary(start: bytes, path: str) -> None:
+    for mark, kind in _KINDS.items():
+        if start.startswith(mark):
+            raise BadInput(f"{path}: {kind}, not a list of URLs. Nothing was seeded from it; seeds are one URL a line.")
+    if start.count(b"\0") > max(_MOST_NULS, len(start) // 100):
+        raise BadInput(
+            f"{path}: a binary file, not a list of URLs. Nothing was seeded from it; seeds are one URL a line."
+        )
 
 
 def size_of(paths: Iterable[str]) -> int:
@@ -86,5 +121,5 @@ def _seed(line: str, source: str, number: int, canonicalize: Canonicalize) -> Ne
         return None
     url = canonicalize(text)
     if url is None:
-        return BadSeed(file=source, number=number, text=text)
+        return BadSeed(file=source, number=number, text=text, meant=_guess(text, canonicalize) or "")
     return NewUrl(key=key_of(url), url=url, reason=Reason.SEED)

@@ -179,7 +179,7 @@ class Session:
             self._committer = Committer(store, archive, self.now, options.commit.step_hook)
             startup.apply_groups(store, options.politeness)
             startup.apply_duplicate_rule(store, options.duplicates)
-            startup.store_politeness(store, options.politeness)
+            startup.store_settings(store, options)
             self.assignment = self.renew_lease()
             self.extend_scope(self.new_seeds())
             startup.refuse_foreign_hosts(options, self.seeds)

@@ -25,6 +25,7 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import AlreadyRunning, DiskTrouble, Misconfigured
 from crawler.files import sync_directory, sync_file
 from crawler.frontier.politeness import LONGEST_HOLD, Politeness
+from crawler.monitor.run_settings import settings_fact
 from crawler.options import PRODUCT, VERSION, Options
 from crawler.stores.contract.partitions import FullRest
 from crawler.stores.contract.store import Store
@@ -261,9 +262,10 @@ def refuse_foreign_hosts(options: Options, seeds: Sequence[str]) -> None:
 # ── settings that commands read ──
 
 
-def store_politeness(store: Store, politeness: Politeness) -> None:
-    """Store the politeness of this crawl for reports about it."""
-    store.crawl.set_facts({_POLITENESS: msgspec.json.encode(politeness).decode()})
+def store_settings(store: Store, options: Options) -> None:
+    """Store the settings of this run, for commands that read the crawl and reports about it."""
+    politeness = msgspec.json.encode(options.politeness).decode()
+    store.crawl.set_facts({_POLITENESS: politeness} | settings_fact(options.values))
 
 
 def last_politeness(store: Store, default: Politeness) -> Politeness:

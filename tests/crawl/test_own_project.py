@@ -199,7 +199,7 @@ def test_mistakes_are_told_in_one_sentence_under_scrapys_own_crawl(
     project = new_project(tmp_path, installed)
     for words, code, said in (
         (["-a", "seeds=https://example.org/"], 78, "CONTACT is not set"),
-        (["-a", "seeds=nothing.txt"], 65, "neither a file nor URLs"),
+        (["-a", "seeds=nothing.txt"], 65, "there is no such file"),
         (["-s", "SCOPE=moon"], 78, "SCOPE='moon'"),
         (["-s", "CRAWL_DIR=/proc/crawl"], 74, "cannot be written"),
     ):

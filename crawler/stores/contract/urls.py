@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from crawler.frontier.politeness import HostClock
@@ -11,6 +12,15 @@ from crawler.frontier.trust import Source, Trust
 from crawler.items import Key, Kind, Reason, Refusal, RobotsFile, State, Validators
 
 Judge = Callable[[str, int], Refusal | None]  # URL, depth → why the scope refuses it, or None
+WithoutHold = Callable[[str, HostClock], HostClock]  # host name, clock → the clock without its rest because of failures
+
+
+class VisitChoice(StrEnum):
+    """Which URLs are to be visited before their time."""
+
+    ALL = "all"  # that wait
+    HOST = "host"  # that wait, of one host
+    FAILED = "failed"  # whose last visit failed, or that were given up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +133,15 @@ class UrlStore(Protocol):
 
         Urgent seeds are visited before all other URLs of their hosts, and their hosts before all others; those that
         were visited before are visited again.
+        """
+
+    def count_chosen(self, choice: VisitChoice, host: int | None, now: float) -> int:
+        """Return how many URLs `make_due` would make due; a host is given only to choose its URLs."""
+
+    def make_due(self, choice: VisitChoice, host: int | None, now: float, without_hold: WithoutHold) -> int:
+        """Make URLs due now, and return how many; hosts that gave no answer may be visited again after their delay.
+
+        Takes several transactions; a crawl that is running takes them up.
         """
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:

@@ -11,8 +11,18 @@ import apsw
 from crawler.frontier.budgets import day_of, next_day
 from crawler.frontier.trust import Source, Trust
 from crawler.items import NO_VALIDATORS, Key, Kind, Reason, RobotsFile, State, Validators
-from crawler.stores.contract.urls import FeedAnnouncement, HostRow, Judge, NewUrl, ScopeReview, SiteRow, UrlRow
-from crawler.stores.sqlite import scope
+from crawler.stores.contract.urls import (
+    FeedAnnouncement,
+    HostRow,
+    Judge,
+    NewUrl,
+    ScopeReview,
+    SiteRow,
+    UrlRow,
+    VisitChoice,
+    WithoutHold,
+)
+from crawler.stores.sqlite import due_again, scope
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.host_trust import trust_of
 from crawler.stores.sqlite.ledger import HostLedger
@@ -62,6 +72,22 @@ class SqliteUrls:
             with self._database.changing(now) as (connection, ledger):
                 new += add(connection, ledger, batch)
         return new
+
+    def count_chosen(self, choice: VisitChoice, host: int | None, now: float) -> int:
+        with self._database.errors():
+            return due_again.count_chosen(self._database.connection, choice, host, now)
+
+    def make_due(self, choice: VisitChoice, host: int | None, now: float, without_hold: WithoutHold) -> int:
+        with self._database.transaction() as connection:
+            due_again.end_holds(connection, host, now, without_hold)
+        count, after = 0, 0
+        while True:
+            with self._database.changing(now) as (connection, ledger):
+                last, made = due_again.make_due(connection, ledger, choice, host, now, after)
+            count += made
+            if last is None:
+                return count
+            after = last
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
         with self._database.errors():

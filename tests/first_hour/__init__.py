@@ -1,0 +1,1 @@
+"""The first hour: whatever a newcomer does, the next step is clear."""
