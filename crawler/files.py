@@ -1,8 +1,7 @@
-"""Files that are complete or absent, locks that one process holds, and directories that survive a power cut."""
+"""Files that are complete or absent, and directories that survive a power cut."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,15 +43,6 @@ def write_text_atomically(path: Path, text: str) -> None:
             file.write(text.encode("utf-8"))
     except OSError as error:
         raise DiskTrouble(f"{path}: cannot be written ({error.strerror}).") from error
-
-
-def exclusive_lock(file: IO[Any], *, wait: bool = False) -> bool:
-    """Lock an open file for this process, until it is closed; False if another process holds the lock."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def sync_file(file: IO[Any]) -> None:

@@ -4,7 +4,7 @@ Set them here, in a settings module of your own, or for one run with `-s NAME=VA
 Times are seconds, sizes bytes. The comments become docs/settings.md: `python -m tests.generated_docs`.
 """
 
-import os
+from crawler.system import usable_cores
 
 BOT_NAME = "orbweaver"  # Scrapy's name of the project; the name in User-Agent and robots.txt does not depend on it
 SPIDER_MODULES = ["crawler.spiders"]  # packages in which `scrapy crawl NAME` looks for spiders
@@ -206,7 +206,7 @@ COMMIT_STEP_HOOK = ""  # module:function called with the name of each step of a 
 
 # ── Content ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 # Content processes, which examine pages: one for each core that the crawl may use; 0 = the crawl process does it.
-CONTENT_PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CONTENT_PROCESSES = usable_cores()
 CONTENT_CPU_TIME = 10  # seconds of CPU time that one page may cost
 CONTENT_TIMEOUT = 20.0  # seconds by the clock; a process that takes longer is ended
 CONTENT_MAX_MEMORY = 1024**3  # bytes of address space of a content process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import cache
@@ -14,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1] / "crawler"
 FILES = sorted(ROOT.rglob("*.py"))
 NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 
-GROUND = {"items", "errors", "files", "clock"}  # all floors may import these
+GROUND = {"items", "errors", "files", "clock", "system"}  # all floors may import these
 STAGES = {"frontier", "fetch", "parse", "duplicates", "archive", "export", "search"}
 STORES = {"stores"}
 ENGINES = ("crawler.stores.sqlite",)  # reached only through the contract and `crawler.stores.open`
@@ -32,9 +33,11 @@ SCRAPY_SIDE = {
     "spiders", "engine", "middlewares", "pipelines", "extensions", "commands", "settings", "addon", "demo", "__main__",
 }  # fmt: skip
 # The modules that may be directly in the package.
-TOP = {"__init__", "settings", "options", "items", "errors", "files", "clock", "demo", "addon", "__main__"}
+TOP = {"__init__", "settings", "options", "items", "errors", "files", "clock", "system", "demo", "addon", "__main__"}
 
 FRAMEWORKS = {"scrapy", "twisted"}  # only the first floor may import these
+# What not every system has; only `crawler.system` may ask for it.
+PLATFORM = re.compile(r"\bimport (?:fcntl|resource)\b|sched_|prctl|/proc\b|[gs]etrlimit|getrusage|os\.sysconf|flock\(")
 EVENT_LOOPS = {"asyncio", "uvloop"}  # only the first two floors may import these
 CLOCKS = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow"}
 
@@ -110,6 +113,11 @@ def test_no_module_imports_the_bare_package(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in FILES if part_of(path) not in SCRAPY_SIDE], ids=str)
 def test_only_the_first_floor_imports_scrapy(path: Path) -> None:
     assert not {name.split(".")[0] for name in imports_of(path)} & FRAMEWORKS
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if part_of(path) != "system"], ids=str)
+def test_only_one_module_asks_for_what_not_every_system_has(path: Path) -> None:
+    assert not PLATFORM.search(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A file is written completely or not at all, and a lock has one holder."""
+"""A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from crawler import files
 from crawler.errors import DiskTrouble
-from crawler.files import exclusive_lock, write_atomically, write_text_atomically
+from crawler.files import write_atomically, write_text_atomically
 
 
 def test_a_file_appears_under_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -44,12 +44,3 @@ def test_a_text_file_needs_no_readable_directory(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "file").read_text() == "text"
     with pytest.raises(PermissionError), write_atomically(tmp_path / "file"):
         pass
-
-
-def test_a_lock_has_one_holder_until_its_file_is_closed(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with path.open("ab") as first, path.open("ab") as second:
-        assert exclusive_lock(first)
-        assert not exclusive_lock(second)
-        first.close()
-        assert exclusive_lock(second)

@@ -12,11 +12,12 @@ from crawler.collection.change_feed import ChangeFeed, Selection
 from crawler.collection.targets import ExportTarget
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble, StoreUnreachable
 from crawler.export.sink import Checkpoint, Sink, SinkDown, read_checkpoint, write_checkpoint
-from crawler.files import exclusive_lock, sync_directory, sync_file
+from crawler.files import sync_directory, sync_file
 from crawler.items import ExportedDocument, RejectedDocument
 from crawler.options import Options
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
+from crawler.system import lock_file
 
 _ALL_REFUSED = 20  # if a sink refuses this many documents, all of a batch, then the sink is at fault and not they
 
@@ -175,7 +176,7 @@ def _hold_lock(path: Path) -> Iterator[None]:
     except OSError as error:
         raise DiskTrouble(f"{path}: cannot be written ({error.strerror}). Nothing was exported.") from error
     with file:
-        if not exclusive_lock(file):
+        if not lock_file(file):
             raise AlreadyRunning(f"{path}: another export to the same place is running. Nothing was changed.")
         yield
 

@@ -40,6 +40,7 @@ from crawler.duplicates.datasketch_minhash import is_installed
 from crawler.engine.command import HelpFormatter, OrbweaverCommand, exit_code_of
 from crawler.errors import BadInput, DiskTrouble, Misconfigured
 from crawler.monitor.charts import CHART_TYPES
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import LEAST_THRESHOLD, Options
 from crawler.parse.clean_text import one_line
@@ -143,7 +144,7 @@ class DuplicatesCommand(OrbweaverCommand):
             raise UsageError(f"name what to do: {', '.join(verbs)}", print_help=False)
         _check_usage(args[0], args[1:], opts)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        self.exitcode = exit_code_of(lambda: verbs[args[0]](args[1:], opts))
+        self.exitcode = exit_code_of(quiet_libraries()(lambda: verbs[args[0]](args[1:], opts)))
 
     def _find(self, names: Sequence[str], opts: argparse.Namespace) -> int:
         options = self.options()

@@ -18,6 +18,7 @@ from crawler.errors import FINISHED_BADLY, BadInput, DiskTrouble
 from crawler.export.files import output_to
 from crawler.export.formats import FORMATS, DocumentsOnlyWriter, write_deleted
 from crawler.items import ExportEntry
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.stores.contract.store import Store
@@ -117,6 +118,7 @@ class ExportCommand(OrbweaverCommand):
         )
         self.exitcode = exit_code_of(lambda: self._export(name, place, selection, opts))
 
+    @quiet_libraries()
     def _export(self, name: str, place: str, selection: Selection, opts: argparse.Namespace) -> int:
         options = self.options()
         # What is loaded by now stays, and documents hardly leave cycles: collecting garbage less often saves some time.

@@ -23,6 +23,7 @@ from crawler.errors import BadInput, Misconfigured
 from crawler.export.documents import safe_json
 from crawler.items import TextBlock
 from crawler.monitor.charts import INK, SOFT, save_chart
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.text import date_of
 from crawler.options import Options
 from crawler.parse.charset import SOURCE_DESCRIPTIONS, decode
@@ -81,6 +82,7 @@ class InspectCommand(OrbweaverCommand):
             raise UsageError(f"--method {opts.method}: name one of {', '.join(EXTRACTORS)}", print_help=False)
         self.exitcode = exit_code_of(lambda: self._inspect(args[0], opts))
 
+    @quiet_libraries()
     def _inspect(self, name: str, opts: argparse.Namespace) -> int:
         options = self.options()
         reading = replace(options.reading, context=True)

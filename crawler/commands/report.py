@@ -15,6 +15,7 @@ from crawler.clock import steady_clock
 from crawler.engine.command import OrbweaverCommand, exit_code_of, lines_on_settings
 from crawler.files import write_text_atomically
 from crawler.monitor.host import host_key_of, unknown_host_message
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.run_settings import settings_of_last_run
 from crawler.options import Options
 from crawler.report.data import crawl_data
@@ -64,6 +65,7 @@ class ReportCommand(OrbweaverCommand):
             raise UsageError(f"{args[0]}: takes no arguments; name a host with --host NAME", print_help=False)
         self.exitcode = exit_code_of(lambda: self._report(opts.host, opts.output, as_json=opts.json))
 
+    @quiet_libraries()
     def _report(self, host: str | None, output: Path | None, *, as_json: bool) -> int:
         options = self.options_of_crawl()
         store = open_store(options.store, read_only=True)

@@ -16,6 +16,7 @@ from crawler.collection.search_update import update_index
 from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import AlreadyRunning, NoCrawl
 from crawler.export.documents import safe_json
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.progress_bar import showing_progress
 from crawler.options import Options
 from crawler.parse.clean_text import one_line
@@ -79,6 +80,7 @@ class SearchCommand(OrbweaverCommand):
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         self.exitcode = exit_code_of(lambda: self._search(query, opts))
 
+    @quiet_libraries()
     def _search(self, query: str, opts: argparse.Namespace) -> int:
         options = self.options()
         directory: Path = opts.index or options.crawl.dir / "search"

@@ -14,6 +14,7 @@ from crawler.content.answers import ArchivedAnswer, parse_archived
 from crawler.engine.command import OrbweaverCommand, exit_code_of
 from crawler.errors import CrawlError
 from crawler.export.files import standard_output
+from crawler.monitor.library_output import quiet_libraries
 from crawler.monitor.text import date_of
 from crawler.options import Options
 from crawler.parse.html import Reading
@@ -61,6 +62,7 @@ class ShowCommand(OrbweaverCommand):
             raise UsageError("name one URL", print_help=False)
         self.exitcode = exit_code_of(lambda: self._show(args[0], opts))
 
+    @quiet_libraries()
     def _show(self, text: str, opts: argparse.Namespace) -> int:
         options = self.options_of_crawl()
         url = options.urls.new_policy().canonicalize(text)

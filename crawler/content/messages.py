@@ -14,7 +14,8 @@ from crawler.parse.html import Reading
 from crawler.urls.scope import UrlOptions
 
 FRAME = struct.Struct("!IB")  # length of the message, its kind
-CONFIGURE, SEEDS, EXAMINE, COMPARE, LEARN_TEMPLATE = 1, 2, 3, 4, 5  # kinds of message
+# Kinds of message. The answer to CONFIGURE says what the system does not limit; LIBRARIES counts messages of libraries.
+CONFIGURE, SEEDS, EXAMINE, COMPARE, LEARN_TEMPLATE, LIBRARIES = 1, 2, 3, 4, 5, 6
 
 
 class ContentConfiguration(msgspec.Struct, array_like=True):

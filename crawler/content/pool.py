@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from crawler.content.messages import (
     EXAMINE,
     FRAME,
     LEARN_TEMPLATE,
+    LIBRARIES,
     SEEDS,
     ComparisonTask,
     ContentConfiguration,
@@ -39,28 +41,38 @@ JOBS_A_PROCESS = 2  # at once: the next is there when one is done
 PAGES_A_PROCESS = 2_000  # after which the process is replaced, so that memory leaks do not add up
 CHECK_EVERY = 0.5  # seconds between two checks for processes that hang
 START_TIMEOUT = 60.0  # seconds; generous, because the machine may be busy
+LONGEST_ERRORS = 4_096  # bytes of the end of a standard error that are kept
+LONGEST_WORDS = 200  # characters of its last line
 FAILED_STARTS = 5  # processes in a row that die before they are ready, after which the crawl stops
 
 
 class ContentDied(Exception):
     """The content process of a page died, was killed or was stopped; the reason says which."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: Reason, last_words: str = "") -> None:
         super().__init__(reason.meaning)
         self.reason = reason
+        self.last_words = last_words  # the last line that it wrote to its standard error
 
 
 class ContentPool:
-    """Starts the processes, assigns jobs to them, kills and replaces them. Belongs to one event loop."""
+    """Starts the processes, assigns jobs to them, kills and replaces them. Belongs to one event loop.
 
-    def __init__(self, processes: int, configuration: ContentConfiguration, timeout: float) -> None:
+    What libraries say in them is counted in `said`, by library.
+    """
+
+    def __init__(
+        self, processes: int, configuration: ContentConfiguration, timeout: float, said: Counter[str] | None = None
+    ) -> None:
         self._size = processes
         self._configuration = configuration
         self._timeout = timeout  # seconds of real time for a page
+        self.said = Counter() if said is None else said
         self._seeds: list[str] = []
         self._processes: list[_ContentProcess] = []
         self._waiting: deque[_Job] = deque()
         self._failed_starts = 0
+        self._has_warned = False
         self._failure: CrawlError | None = None
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
@@ -132,6 +144,15 @@ class ContentPool:
 
     # ── called by the processes ──
 
+    def process_ready(self, unlimited: Sequence[str]) -> None:
+        """Warn, once, of what the system does not limit."""
+        if "memory" in unlimited and not self._has_warned:
+            logger.warning(
+                "This system does not limit the memory of a process: CONTENT_MAX_MEMORY has no effect, and a page that "
+                "needs too much memory can make the system kill the crawl"
+            )
+        self._has_warned = True
+
     def process_answered(self, process: _ContentProcess) -> None:
         """Give a process that is ready, or has done a job, the next one; replace it after many pages."""
         self._failed_starts = 0
@@ -152,7 +173,8 @@ class ContentPool:
                 job.fail(Reason.STOPPED)
             process.jobs.clear()
         if process.jobs:
-            process.jobs.popleft().fail(Reason.CONTENT_HUNG if process.took_too_long else Reason.CONTENT_DIED)
+            reason = Reason.CONTENT_HUNG if process.took_too_long else Reason.CONTENT_DIED
+            process.jobs.popleft().fail(reason, process.last_words)
         elif not process.is_ready and not self._closed:
             self._failed_starts += 1
         self._waiting.extendleft(reversed(process.jobs))
@@ -160,15 +182,16 @@ class ContentPool:
         if self._closed or process.is_retiring:
             return
         if self._failed_starts >= FAILED_STARTS:
-            self._fail_all()
+            self._fail_all(process.last_words)
         else:
             self._start_process()
 
-    def _fail_all(self) -> None:
+    def _fail_all(self, last_words: str) -> None:
         """Fail all jobs, now and from now on, because processes cannot be started."""
         error = CrawlError(
-            f"{FAILED_STARTS} content processes in a row died at their start; what was committed is kept. Run "
-            f"`{sys.executable} -m crawler.content.process` to see why."
+            f"{FAILED_STARTS} content processes in a row died at their start"
+            + (f", the last with: {last_words}" if last_words else " without a word")
+            + ". What was committed is kept. Is the installation whole, and is CONTENT_MAX_MEMORY large enough?"
         )
         self._failure = error
         for job in self._waiting:
@@ -220,9 +243,9 @@ class _Job:
         self.message = message
         self.result = result
 
-    def fail(self, reason: Reason) -> None:
+    def fail(self, reason: Reason, last_words: str = "") -> None:
         if not self.result.done():
-            self.result.set_exception(ContentDied(reason))
+            self.result.set_exception(ContentDied(reason, last_words))
 
 
 class _ContentProcess(asyncio.Protocol):
@@ -231,7 +254,8 @@ class _ContentProcess(asyncio.Protocol):
     def __init__(self, pool: ContentPool) -> None:
         self.jobs: deque[_Job] = deque()  # the first is being done
         self.pages_done = 0
-        self.busy_since = asyncio.get_running_loop().time()  # when it began its current job, or was started
+        self._loop = asyncio.get_running_loop()
+        self.busy_since = self._loop.time()  # when it began its current job, or was started
         self.is_ready = False  # it has its configuration and takes jobs
         self.was_hanging = False  # it was killed for exceeding its time limit
         self.is_retiring = False  # another process has replaced it; it ends after its jobs
@@ -239,6 +263,7 @@ class _ContentProcess(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
         self._buffer = bytearray()
+        self._errors = b""  # the end of what it has written to its standard error since its last job
 
     def start(self, configuration: ContentConfiguration, seeds: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
@@ -248,16 +273,18 @@ class _ContentProcess(asyncio.Protocol):
                 [sys.executable, "-m", "crawler.content.process", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 env=_environment(),
                 start_new_session=True,  # Ctrl-C in a terminal reaches only the crawl process, which ends the others
             )
         self.send(CONFIGURE, _encode(configuration))
         self.send(SEEDS, _encode(list(seeds)))
-        loop = asyncio.get_running_loop()
-        self._connecting = loop.create_task(self._connect(loop, ours))
+        self._connecting = self._loop.create_task(self._connect(ours))
+        os.set_blocking(self._stderr, False)
+        self._loop.add_reader(self._stderr, self._read_errors)
 
-    async def _connect(self, loop: asyncio.AbstractEventLoop, ours: socket.socket) -> None:
-        await loop.create_connection(lambda: self, sock=ours)
+    async def _connect(self, ours: socket.socket) -> None:
+        await self._loop.create_connection(lambda: self, sock=ours)
 
     def send(self, kind: int, message: bytes) -> None:
         data = FRAME.pack(len(message), kind) + message
@@ -265,6 +292,32 @@ class _ContentProcess(asyncio.Protocol):
             self._unsent.append(data)
         else:
             self._transport.write(data)
+
+    @property
+    def _stderr(self) -> int:
+        assert self._process.stderr is not None
+        return self._process.stderr.fileno()
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it has written to its standard error since its last job."""
+        lines = self._errors.decode(errors="replace").strip().splitlines()
+        return lines[-1].strip()[:LONGEST_WORDS] if lines else ""
+
+    def _read_errors(self) -> None:
+        """Read what the process, or native code in it, has written to its standard error, so that it never waits."""
+        with suppress(BlockingIOError):
+            while written := os.read(self._stderr, 1 << 16):
+                self._pool.said["standard error"] += written.count(b"\n")
+                self._errors = (self._errors + written)[-LONGEST_ERRORS:]
+            self._loop.remove_reader(self._stderr)
+
+    def _close_errors(self) -> None:
+        assert self._process.stderr is not None
+        if not self._process.stderr.closed:
+            self._read_errors()
+            self._loop.remove_reader(self._stderr)
+            self._process.stderr.close()
 
     @property
     def has_room(self) -> bool:
@@ -277,7 +330,7 @@ class _ContentProcess(asyncio.Protocol):
 
     def assign(self, job: _Job) -> None:
         if not self.jobs:
-            self.busy_since = asyncio.get_running_loop().time()
+            self.busy_since = self._loop.time()
         self.jobs.append(job)
         self.send(job.kind, job.message)
 
@@ -294,6 +347,7 @@ class _ContentProcess(asyncio.Protocol):
     def kill_and_wait(self) -> None:
         self.kill()
         self._process.wait()
+        self._close_errors()
 
     # ── asyncio.Protocol ──
 
@@ -314,11 +368,15 @@ class _ContentProcess(asyncio.Protocol):
             end = start + FRAME.size + length
             if len(data) < end:
                 break
+            message = view[start + FRAME.size : end]
             if kind == CONFIGURE:
                 self.is_ready = True
+                self._pool.process_ready(msgspec.msgpack.decode(message, type=list[str]))
                 self._pool.process_answered(self)
+            elif kind == LIBRARIES:
+                self._pool.said.update(msgspec.msgpack.decode(message, type=dict[str, int]))
             else:
-                self._finish_job(view[start + FRAME.size : end])
+                self._finish_job(message)
             start = end
         if start < len(data):
             self._buffer += view[start:]
@@ -326,14 +384,14 @@ class _ContentProcess(asyncio.Protocol):
     def _finish_job(self, message: memoryview) -> None:
         job = self.jobs.popleft()
         self.pages_done += 1
-        self.busy_since = asyncio.get_running_loop().time()
+        self._errors = b""
+        self.busy_since = self._loop.time()
         if not job.result.done():
             job.result.set_result(_RESULTS[job.kind].decode(message))
         self._pool.process_answered(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._process.kill()
-        self._process.wait()
+        self.kill_and_wait()
         self._pool.process_ended(self)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import os
-import resource
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -22,6 +23,7 @@ from crawler.content.messages import (
     CONFIGURE,
     FRAME,
     LEARN_TEMPLATE,
+    LIBRARIES,
     SEEDS,
     ComparisonTask,
     ContentConfiguration,
@@ -30,6 +32,8 @@ from crawler.content.messages import (
 )
 from crawler.content.similarity import compare, learn_template
 from crawler.items import Visited
+from crawler.monitor.library_output import MessageCounter
+from crawler.system import limit_cpu, limit_resources
 
 
 def main(descriptor: int) -> None:
@@ -38,13 +42,29 @@ def main(descriptor: int) -> None:
         first = next(messages, None)
         if first is None:
             return  # the crawl process has ended
-        handler = _MessageHandler(msgspec.msgpack.decode(first[1], type=ContentConfiguration))
+        configuration = msgspec.msgpack.decode(first[1], type=ContentConfiguration)
+        handler = _MessageHandler(configuration)
+        said = _count_messages()
+        # It needs no files, so it may write none, and the kernel dumps no core.
+        unlimited = limit_resources(configuration.memory)
         _tune_garbage_collector()
-        _send(channel, CONFIGURE, b"")  # ready: if it dies from now on, a page is the cause
+        # Ready: if it dies from now on, a page is the cause.
+        _send(channel, CONFIGURE, msgspec.msgpack.encode(unlimited))
         for kind, message in messages:
             answer = handler.handle(kind, message)
+            if said:
+                _send(channel, LIBRARIES, msgspec.msgpack.encode(said))
+                said.clear()
             if answer is not None:
                 _send(channel, kind, answer)
+
+
+def _count_messages() -> Counter[str]:
+    """From now on count all log records and warnings by library; nobody reads them."""
+    said: Counter[str] = Counter()
+    logging.root.addHandler(MessageCounter(said))
+    logging.captureWarnings(capture=True)
+    return said
 
 
 def _tune_garbage_collector() -> None:
@@ -66,10 +86,6 @@ class _MessageHandler:
         self._comparison_task = msgspec.msgpack.Decoder(ComparisonTask)
         self._template_task = msgspec.msgpack.Decoder(TemplateTask)
         self._encoder = msgspec.msgpack.Encoder()
-        resource.setrlimit(resource.RLIMIT_AS, (configuration.memory, configuration.memory))
-        # It needs no files: it can write none, and the kernel dumps no core.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def handle(self, kind: int, message: bytes) -> bytes | None:
         """Return the answer to a message; None if it needs none."""
@@ -77,7 +93,7 @@ class _MessageHandler:
             for seed in msgspec.msgpack.decode(message):
                 self._scope.add(seed)
             return None
-        self._limit_cpu()
+        limit_cpu(self._cpu_seconds)
         if kind == COMPARE:
             comparison = self._comparison_task.decode(message)
             return self._encoder.encode(compare(comparison.new, comparison.others, self._reading, self._rule))
@@ -92,12 +108,6 @@ class _MessageHandler:
         return self._encoder.encode(
             ExaminedPage(found.outcome, found.reason, found.detail, found.page, found.location, list(found.records))
         )
-
-    def _limit_cpu(self) -> None:
-        """Raise the limit of CPU time for the next page: the kernel counts from the start of the process."""
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        limit = int(used.ru_utime + used.ru_stime) + self._cpu_seconds + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
 
 def _hook(name: str) -> Callable[[Visited], None]:

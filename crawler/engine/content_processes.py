@@ -12,6 +12,7 @@ from crawler.content.pool import ContentPool
 from crawler.content.similarity import TemplatedAnswer, compare, learn_template
 from crawler.engine.session import Components
 from crawler.items import Visited
+from crawler.monitor.library_output import count_library_messages
 from crawler.worker.session import Session
 
 
@@ -29,6 +30,8 @@ class ContentProcesses:
 
     def open(self) -> None:
         session, options = self._session, self._options
+        said = session.record.library_messages
+        count_library_messages(said)
         if options.content.processes:
             configuration = ContentConfiguration(
                 urls=options.urls,
@@ -38,7 +41,7 @@ class ContentProcesses:
                 memory=options.content.max_memory,
                 hook=options.content.hook,
             )
-            self._pool = ContentPool(options.content.processes, configuration, options.content.timeout)
+            self._pool = ContentPool(options.content.processes, configuration, options.content.timeout, said)
             self._pool.start()
             session.pages_waiting = self._pool.waiting
             self._pool.add_seeds(session.seeds)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.files import PART, exclusive_lock, sync_directory, sync_file
+from crawler.files import PART, sync_directory, sync_file
+from crawler.system import lock_file
 
 
 def output_to(place: str) -> AbstractContextManager[BinaryIO]:
@@ -71,7 +72,7 @@ def _open_locked(part: Path) -> BinaryIO:
     file = part.open("ab")
     try:
         # Another process may have finished and renamed it just now: then this is no longer the unfinished file.
-        is_ours = exclusive_lock(file) and os.path.samestat(os.fstat(file.fileno()), part.stat())
+        is_ours = lock_file(file) and os.path.samestat(os.fstat(file.fileno()), part.stat())
     except FileNotFoundError:
         is_ours = False
     except BaseException:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from crawler.errors import AlreadyRunning, DiskTrouble
-from crawler.files import exclusive_lock
+from crawler.system import lock_file
 
 LOCK: Final = ".lock"
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,7 +24,7 @@ class LockedDirectory:
         with self.reporting_failures("Nothing was exported"):
             path.mkdir(parents=True, exist_ok=True)
             self._file = os.fdopen(os.open(path / LOCK, _FLAGS, 0o666), "wb")
-        if not exclusive_lock(self._file):
+        if not lock_file(self._file):
             self._file.close()
             raise AlreadyRunning(f"{path}: another export is writing there; nothing was changed. Wait for its end.")
 

@@ -10,7 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from crawler.monitor.record import RunRecord
-from crawler.monitor.vitals import Vitals, resident_memory
+from crawler.monitor.vitals import Vitals
+from crawler.system import resident_memory
 
 PREFIX = "orbweaver"
 NO_LABELS: Mapping[str, str] = {}
@@ -96,6 +97,7 @@ class RunCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         record, now = self._record, self._vitals()
         yield self._visits()
+        yield self._library_messages()
         for name, (meaning, total) in _COUNTERS.items():
             yield _counter(name, meaning, total(record), self._labels)
         for name, (meaning, value) in _GAUGES.items():
@@ -116,6 +118,16 @@ class RunCollector(Collector):
         # Copied, because the crawl thread adds to it.
         for (outcome, reason), count in list(self._record.outcomes.items()):
             family.add_metric([*self._labels.values(), outcome.name.lower(), reason.name.lower()], count)
+        return family
+
+    def _library_messages(self) -> Metric:
+        family = CounterMetricFamily(
+            f"{PREFIX}_library_messages",
+            "Messages of libraries about the pages that they read; they are not shown",
+            labels=[*self._labels, "library"],
+        )
+        for library, count in list(self._record.library_messages.items()):
+            family.add_metric([*self._labels.values(), library], count)
         return family
 
 

@@ -80,6 +80,7 @@ class RunRecord:
     store_share: float = 0.0  # share of the last seconds in which the store thread was busy
     limited_by: str = ""  # what limits the speed at the moment, as monitor.bottleneck says it
     connections: int = 0  # connections that were opened
+    library_messages: Counter[str] = field(default_factory=Counter)  # what libraries said about pages, by library
     spared: SavedTraffic = field(default_factory=lambda: SavedTraffic())
     supply: dict[str, float] = field(default_factory=dict)  # hosts and visits a second that the frontier could supply
     hosts: dict[str, HostRun] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 _FACT = "settings"  # the fact under which the store keeps them
 _PLACES = ("CRAWL_DIR", "STORE")  # where a crawl is, which may be moved; not how it is made
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s]*@")
 
 
 class ChangedSetting(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
 from crawler.monitor.text import date_of, next_due, span_of
 from crawler.stores.contract.crawl import CrawlAccount
+from crawler.system import cpu_seconds, peak_memory
 
 _SHOWN = 5  # hosts in each list
 _SUMS = (
@@ -31,7 +31,6 @@ _SUMS = (
 
 def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, Any]:
     """Return the summary of one crawl process as JSON has it."""
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "finished": reason,
         "seconds": round(seconds, 3),
@@ -64,11 +63,12 @@ def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, An
         "limited_by": record.limited_by,
         "supply": record.supply,
         "connections_opened": record.connections,
+        "library_messages": dict(record.library_messages.most_common()),
         "cpu_seconds": {
-            "crawl": round(own.ru_utime + own.ru_stime, 3),
-            "content": round(children.ru_utime + children.ru_stime, 3),
+            "crawl": round(cpu_seconds(), 3),
+            "content": round(cpu_seconds(of_children=True), 3),
         },
-        "peak_memory": own.ru_maxrss * 1024,
+        "peak_memory": peak_memory(),
         "loop_lag": {"p50": record.lag(0.5), "p99": record.lag(0.99), "max": record.lag(1.0)},
     }
 
@@ -92,6 +92,10 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
         whole[name] = {key: round(sum(part[name][key] for part in parts), 3) for key in parts[0][name]}
     for name in ("loop_lag",):
         whole[name] = {key: max(part[name][key] for part in parts) for key in parts[0][name]}
+    said: Counter[str] = Counter()
+    for part in parts:
+        said.update(part["library_messages"])
+    whole["library_messages"] = dict(said.most_common())
     slowest = [row for part in parts for row in part["slowest_hosts"]]
     gaps = [row for part in parts for row in part["shortest_gaps"]]
     whole["slowest_hosts"] = sorted(slowest, key=lambda row: -row["seconds"])[:_SHOWN]

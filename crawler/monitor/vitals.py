@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import resource
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from crawler.frontier.census import Census
 
@@ -25,13 +21,3 @@ class Vitals:
     workers: int = 1  # processes that share the crawl
     pages_of_others: int = 0  # fetched by the other workers
     is_network_down: bool = False
-
-
-def resident_memory() -> int:
-    """Return the resident memory of this process in bytes; where the system does not tell it, the peak."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -52,7 +52,7 @@ class ExtractPipeline:
             return self._without_feeds(await self._content.examine(item))
         except ContentDied as death:
             outcome = Outcome.ABORTED if death.reason is Reason.STOPPED else Outcome.FAILED
-            return replace(item, outcome=outcome, reason=death.reason)
+            return replace(item, outcome=outcome, reason=death.reason, detail=death.last_words)
         except CrawlError as error:
             self._runtime.fail(error)
             raise

@@ -14,8 +14,9 @@ import msgspec
 import tantivy
 
 from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
-from crawler.files import PART, exclusive_lock, sync_directory, write_atomically
+from crawler.files import PART, sync_directory, write_atomically
 from crawler.items import ExportedDocument, ExportEntry, RejectedDocument, identifier
+from crawler.system import lock_file
 
 SCHEMA_VERSION = 1  # raise it when fields or tokenizers change: existing indexes must then be rebuilt
 CHECKPOINT = "checkpoint.json"  # in the directory; written by the exporter, removed together with the index
@@ -256,7 +257,7 @@ def _refuse_foreign_directory(directory: Path) -> None:
 
 def _open_locked(path: Path) -> BinaryIO:
     file = path.open("ab")
-    if not exclusive_lock(file):
+    if not lock_file(file):
         file.close()
         raise AlreadyRunning(
             f"{path.parent}: another process is writing this index; nothing was changed. Wait for its end."

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from crawler.errors import AlreadyRunning
-from crawler.files import PLACE, exclusive_lock, sync_file
+from crawler.files import PLACE, sync_file
+from crawler.system import lock_file
 
 
 class WorkerNumbers(Protocol):
@@ -38,7 +39,7 @@ class SlotLock:
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / f"{number}.lock"
         file = path.open("a+", encoding="utf-8")
-        if not exclusive_lock(file):
+        if not lock_file(file):
             file.close()
             return None
         file.seek(0)
@@ -69,7 +70,7 @@ def starting(directory: Path, *, join: bool) -> Iterator[None]:
     """Let one process at a time start in a directory. One that does not `join` others must be the only one there."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "start.lock").open("a", encoding="utf-8") as file:
-        if not exclusive_lock(file, wait=join):
+        if not lock_file(file, wait=join):
             raise already_running(directory)
         if not join:
             for lock in _locks(directory):

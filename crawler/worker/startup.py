@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
-import resource
 import secrets
 import socket
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 from xxhash import xxh3_64_hexdigest
@@ -30,6 +27,7 @@ from crawler.options import PRODUCT, VERSION, Options
 from crawler.stores.contract.partitions import FullRest
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import Judge, ScopeReview
+from crawler.system import ENDED, raise_open_files, state_of
 from crawler.urls.hosts import host_of, matches
 from crawler.worker.slots import SlotLock
 
@@ -69,14 +67,8 @@ def prepare_directory(options: Options) -> None:
 
 def connections_possible() -> int:
     """Raise the limit of open files as far as the system allows; return how many connections may then be open."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard == resource.RLIM_INFINITY or soft < hard:
-        wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     # Each connection in use may have an idle one beside it.
-    return max(1, (soft - _OTHER_FILES) // 2)
+    return max(1, (raise_open_files(_FILES) - _OTHER_FILES) // 2)
 
 
 def new_archive(options: Options, slot: int, now: Callable[[], float]) -> SegmentWriter:
@@ -134,16 +126,7 @@ def refuse_copied_directory(store: Store, options: Options, slot: int, now: floa
 def _is_alive(pid: int) -> bool:
     """Whether a process lives, and still does after a moment: one that is ending frees its locks first."""
     for _ in range(_LOOKS):
-        try:
-            os.kill(pid, 0)
-            state = (
-                Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
-            )
-        except PermissionError:
-            return True
-        except OSError:  # it is gone; or there is no /proc, and the lease tells
-            return False
-        if state == "Z":  # it has ended, and its parent does not know yet
+        if state_of(pid) in ("", ENDED):
             return False
         time.sleep(_LOOK_EVERY)
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import logging
 import math
@@ -29,6 +28,7 @@ from crawler.options import Options
 from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
+from crawler.system import STOPPED, signal_when_parent_ends, state_of
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,6 @@ PLAIN_EVERY = 15.0  # seconds between two log lines elsewhere
 MOST_SILENCE = 15.0  # seconds without a commit of any worker; shorter than a worker waits for the store's lock
 STOP_WITHIN = 25.0  # seconds after which a worker that was told to stop is killed
 _SUPERVISOR = "ORBWEAVER_SUPERVISOR"  # environment variable that tells a worker our process id
-_PR_SET_PDEATHSIG = 1  # of Linux's prctl(2)
 ORPHANED = signal.SIGUSR1  # the signal that a worker gets when its supervisor dies
 SHORT_LIFE = 10.0  # seconds: a worker that dies sooner probably dies of something that its successor will, too
 SHORT_LIVES = 5  # deaths of this kind in a row after which no further worker is started
@@ -172,7 +171,7 @@ class Supervisor:
         if time.time() - renewed < min(MOST_SILENCE, lease + self._options.fetch.limits.timeout):
             return
         for child in self._children:
-            if _is_stopped(child.process.pid):
+            if state_of(child.process.pid) == STOPPED:
                 logger.warning("Worker %d is stopped and keeps the others from the store: it is killed", child.number)
                 child.process.kill()
 
@@ -248,9 +247,8 @@ def end_with_supervisor() -> None:
     supervisor = os.environ.get(_SUPERVISOR)
     if supervisor is None:
         return
-    if sys.platform == "linux":  # on other systems the worker goes on to the end of the crawl
-        signal.signal(ORPHANED, _stop_once)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ORPHANED)
+    signal.signal(ORPHANED, _stop_once)
+    signal_when_parent_ends(ORPHANED)
     if os.getppid() != int(supervisor):  # the supervisor died before
         raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
 
@@ -294,14 +292,6 @@ def worker_arguments(arguments: Sequence[str], workers: int) -> list[str]:
         elif not word.startswith(("--workers=", "--summary=", "-aseeds=")):
             passed_on.append(word)
     return ["crawl", *passed_on, "--join", "--workers", str(workers)]
-
-
-def _is_stopped(pid: int) -> bool:
-    """Whether a process was stopped by a signal; known on Linux only."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-    except OSError:
-        return False
 
 
 def _copy_output(source: IO[bytes], number: int) -> None:

@@ -22,6 +22,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.commands import export
+from crawler.monitor import progress_bar
 from crawler.urls.keys import key_of
 from tests.crawl.runner import error_line, polite_to, rows, scrapy, scrapy_bytes, seeds_file, started
 from tests.samples import NOW
@@ -549,7 +550,8 @@ def test_committed_documents_of_a_running_crawl_are_exported(collection: Collect
 def test_a_long_export_reports_its_progress(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(export, "_PROGRESS", 2)
+    monkeypatch.setattr(export, "_SHOWN_EVERY", 2)
+    monkeypatch.setattr(progress_bar, "LINES_EVERY", 0.0)
     for number in range(5):
         collection.add(f"http://a.test/{number}", b"<p>here", Content_Type="text/html")
     running = export.ExportCommand()
@@ -558,7 +560,7 @@ def test_a_long_export_reports_its_progress(
     parser = ArgumentParser()
     running.add_options(parser)
     running.run([], parser.parse_args(["--to", f"jsonl:{tmp_path / 'out'}"]))
-    messages = ["2 documents …", "4 documents …", "5 documents, 4 duplicates, up to version 5"]
+    messages = ["exporting: 2 of 5, 40%", "exporting: 4 of 5, 80%", "5 documents, 4 duplicates, up to version 5"]
     assert (running.exitcode, capsys.readouterr().err.splitlines()) == (0, messages)
 
 

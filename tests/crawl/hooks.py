@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import time
+import warnings
 from pathlib import Path
 
 from crawler.items import Visited
@@ -14,6 +16,7 @@ def harm(visited: Visited) -> None:
     """A CONTENT_HOOK that harms its content process, as a hostile page could."""
     url = visited.visit.url
     if url.endswith("/abort"):
+        os.write(2, b"before the end\n*** the last words ***\n")
         os.abort()
     if url.endswith("/hang"):
         while True:
@@ -25,6 +28,13 @@ def harm(visited: Visited) -> None:
         held = []
         while True:
             held.append(bytearray(10_000_000))
+
+
+def speak(visited: Visited) -> None:
+    """A CONTENT_HOOK that writes as libraries and native code do, more than a pipe holds."""
+    logging.getLogger("pypdfium2._helpers.document").warning("Maximum recursion depth 5 reached")
+    warnings.warn("a library's advice", stacklevel=1)
+    os.write(2, b"native words\n" * 20_000)
 
 
 def wait_at_the_gate(visited: Visited) -> None:

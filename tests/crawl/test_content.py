@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.crawl.pages import Pages, pages_served, seeds_of
+from tests.crawl.pages import Answer, Pages, pages_served, seeds_of
 from tests.crawl.runner import rows, scrapy
+from tests.parse.documents import files
 from tests.proofs.kill import archive
 
 pytestmark = pytest.mark.crawl
@@ -54,6 +57,53 @@ def test_a_page_that_kills_its_content_process_is_quarantined_after_three_attemp
     assert len(requests) == len(set(requests)) + 2
 
 
+def test_the_last_words_of_a_content_process_are_the_detail_of_its_page(tmp_path: Path) -> None:
+    pages = {"a.test": {"/": '<a href="/abort">x</a>', "/abort": "bad"}}
+    with pages_served(pages, tmp_path) as (given, _):
+        port = given.pop("port")
+        given |= {"CONTENT_HOOK": "tests.crawl.hooks:harm", "CONTENT_PROCESSES": 1}
+        ended = scrapy("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", **given)
+        explained = scrapy("why", f"http://a.test:{port}/abort", CRAWL_DIR=given["CRAWL_DIR"])
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "*** the last words ***" in explained.stdout
+
+
+def test_what_libraries_say_of_pages_is_counted_and_not_shown(tmp_path: Path) -> None:
+    pages = {"a.test": {"/": '<a href="/b">b</a>', "/b": "b"}}
+    with pages_served(pages, tmp_path) as (given, _):
+        port = given.pop("port")
+        given |= {"CONTENT_HOOK": "tests.crawl.hooks:speak", "CONTENT_PROCESSES": 1}
+        summary = tmp_path / "summary.json"
+        ended = scrapy(
+            "crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", "--summary", str(summary), **given,
+            METRICS_FILE=tmp_path / "crawl.prom",
+        )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "recursion" not in ended.stdout
+    data = json.loads(summary.read_text())
+    visits = data["visits"]  # with robots.txt
+    # Python repeats no warning.
+    assert data["library_messages"] == {"standard error": visits * 20_000, "pypdfium2": visits, "py": 1}
+    metric = rf'orbweaver_library_messages_total\{{.*library="pypdfium2".*\}} {visits:.1f}'
+    assert re.search(metric, (tmp_path / "crawl.prom").read_text())
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_document_of_which_a_library_complains_is_crawled_and_read_in_silence(processes: int, tmp_path: Path) -> None:
+    pages = {"a.test": {"/": Answer(files.pdf_with_circular_outline(), headers={"Content-Type": "application/pdf"})}}
+    with pages_served(pages, tmp_path) as (given, _):
+        port = given.pop("port")
+        url, summary = seeds_of(pages, port), tmp_path / "summary.json"
+        given |= {"CONTENT_PROCESSES": processes}
+        ended = scrapy("crawl", "web", "-a", f"seeds={url}", "--summary", str(summary), **given)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert json.loads(summary.read_text())["library_messages"] == {"pypdfium2": 1}
+        inspected = scrapy("inspect", url, CRAWL_DIR=given["CRAWL_DIR"])
+    assert (inspected.returncode, inspected.stderr) == (0, "")
+    exported = scrapy("export", "--to", "markdown:" + str(tmp_path / "pages"), CRAWL_DIR=given["CRAWL_DIR"])
+    assert exported.stderr == "1 documents, 0 duplicates, up to version 1\n"
+
+
 def test_a_crawl_whose_content_processes_cannot_start_reports_it_and_ends(tmp_path: Path) -> None:
     pages = {"a.test": {"/": "page"}}
     with pages_served(pages, tmp_path) as (given, _):
@@ -62,7 +112,7 @@ def test_a_crawl_whose_content_processes_cannot_start_reports_it_and_ends(tmp_pa
         given |= {"CONTENT_HOOK": "tests.crawl.dying:hook", "CONTENT_PROCESSES": 1}
         result = scrapy(*words, **given)
     assert result.returncode == 1
-    assert "content processes in a row died at their start" in result.stderr
+    assert "content processes in a row died at their start, the last with: something is missing." in result.stderr
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM documents") == [(0,)]
 
 

@@ -41,7 +41,7 @@ def test_a_second_run_finds_nothing_to_do(served: Served, tmp_path: Path) -> Non
     again = scrapy("crawl", "web", **settings)
     assert again.returncode == 0
     assert len(served.log()) == before
-    assert "the next is due in 7.0 days" in again.stdout
+    assert "the next visit is due in 7.0 days" in again.stdout
 
 
 def test_the_limit_on_pages_is_not_exceeded_and_the_next_run_goes_on(served: Served, tmp_path: Path) -> None:

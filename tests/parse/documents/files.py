@@ -200,6 +200,21 @@ def pdf(
     return assembled(objects)
 
 
+def pdf_with_circular_outline() -> bytes:
+    """A PDF with a bookmark that comes after, and below, itself."""
+    return assembled(
+        {
+            1: "<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>",
+            2: "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            3: "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]>>",
+            4: "<</First 5 0 R/Last 5 0 R>>",
+            5: "<</Title(A bookmark)/Parent 4 0 R/First 6 0 R/Last 6 0 R/Next 5 0 R>>",
+            6: "<</Title(Another)/Parent 5 0 R/First 5 0 R>>",
+        },
+        trailer="",
+    )
+
+
 def assembled(objects: Mapping[int, str], trailer: str = "/Info 4 0 R") -> bytes:
     body, offsets = b"%PDF-1.7\n", {}
     for number, text in sorted(objects.items()):
