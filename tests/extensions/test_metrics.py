@@ -51,6 +51,7 @@ def run() -> RunRecord:
     for reason, outcome in ((Reason.OK, Outcome.FETCHED), (Reason.OK, Outcome.FETCHED), (Reason.BUSY, Outcome.BUSY)):
         record.record_visit("a.test", visited(visit_to("http://a.test/"), reason=reason, outcome=outcome))
     record.record_lag(0.0035)
+    record.library_messages["pypdfium2"] += 4
     return record
 
 
@@ -77,6 +78,7 @@ def test_the_numbers_are_those_of_the_run() -> None:
         ("orbweaver_hosts_active",): 10,
         ("orbweaver_hosts_asked",): 1,
         ("orbweaver_hosts_ready",): 2,
+        ("orbweaver_library_messages_total", "library=pypdfium2"): 4,
         ("orbweaver_hosts_resting",): 3,
         ("orbweaver_hosts_failing",): 1,
         ("orbweaver_connections",): 7,
@@ -96,9 +98,10 @@ def test_the_numbers_are_those_of_the_run() -> None:
     assert numbers["orbweaver_cpu_seconds_total",] > 0
 
 
-def test_the_only_labels_are_outcome_and_reason() -> None:
+def test_the_only_labels_are_outcome_reason_and_library() -> None:
     families = list(RunCollector(run(), lambda: VITALS, started=0.0).collect())
-    assert {name for family in families for sample in family.samples for name in sample.labels} == {"outcome", "reason"}
+    names = {name for family in families for sample in family.samples for name in sample.labels}
+    assert names == {"outcome", "reason", "library"}
 
 
 def test_totals_are_counters_and_every_metric_has_a_description() -> None:
@@ -129,7 +132,10 @@ def test_the_dashboard_shows_only_what_is_exported_and_most_of_it() -> None:
     named = set(re.findall(r"orbweaver_\w+", json.dumps(dashboard)))
     assert named <= exported
     assert all(re.search(r"orbweaver_\w+", query) for query in queries)
-    unseen = ("commits_total", "late_visits_total", "last_run_seconds", "last_run_timestamp_seconds", "workers")
+    unseen = {
+        *("commits_total", "late_visits_total", "library_messages_total"),
+        *("last_run_seconds", "last_run_timestamp_seconds", "workers"),
+    }
     assert exported - named == {f"orbweaver_{name}" for name in unseen}
 
 
