@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from scrapy.exceptions import UsageError
 
@@ -13,13 +16,19 @@ from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, li
 from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.run_settings import settings_of_last_run
+from crawler.monitor.terminal import escape_controls
 from crawler.monitor.text import account_data, next_due, span_of
 from crawler.stores.contract.archive import SegmentState
-from crawler.stores.contract.crawl import CrawlAccount
+from crawler.stores.contract.crawl import LARGEST_LOG, CrawlAccount
 from crawler.stores.contract.partitions import WorkerStatus
+from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
+from crawler.system import command_of
 from crawler.worker.startup import last_politeness
 from crawler.worker.supervisor import line_of
+
+_LOOKS, _LOOK_EVERY = 3, 0.2  # at the readers of the store, because others only read for a moment; seconds between them
+_LONGEST_COMMAND = 100  # characters of the command line of a process that are shown
 
 
 class StatusCommand(OrbweaverCommand):
@@ -65,16 +74,63 @@ class StatusCommand(OrbweaverCommand):
                 store.partitions.workers(),
                 store.crawl.size(),
             )
+            log = _log_of(store, workers)
         finally:
             store.close()
         now = steady_clock()()
         if as_json:
             used = settings_of_last_run(facts)
-            print(json.dumps(_as_data(account, segments, workers, size, now) | {"settings": used}))
+            data = _as_data(account, segments, workers, size, now) | {"settings": used, "log_bytes": log.size}
+            print(json.dumps(data | {"old_readers": log.readers}))
         else:
-            lines = _lines(str(options.crawl.dir), account, segments, workers, size, now)
+            lines = [*_lines(str(options.crawl.dir), account, segments, workers, size, now), *_log_lines(log)]
             print(as_called("\n".join([*lines, *(f"  {line}" for line in lines_on_settings(self.settings, facts))])))
         return 0
+
+
+class _Log(NamedTuple):
+    """The store's log of changes, and the processes that keep it from being cut; None = the system does not tell."""
+
+    size: int
+    readers: list[dict[str, Any]] | None
+
+
+def _log_of(store: Store, workers: Sequence[WorkerStatus]) -> _Log:
+    size, ours = store.crawl.log_size(), {worker.pid for worker in workers} | {os.getpid()}
+    if size <= LARGEST_LOG:
+        return _Log(size, [])
+    found: set[int] | None = None
+    for look in range(_LOOKS):
+        time.sleep(_LOOK_EVERY if look else 0.0)
+        now = store.crawl.readers()
+        if now is None:
+            return _Log(size, None)
+        found = set(now) - ours if found is None else found & set(now)
+    return _Log(size, [{"pid": pid, "command": command_of(pid)} for pid in sorted(found or ())])
+
+
+def _log_lines(log: _Log) -> Iterator[str]:
+    if log.size <= LARGEST_LOG:
+        return
+    names = [
+        f"process {reader['pid']}" + (f" ({_cut(reader['command'])})" if reader["command"] else "")
+        for reader in log.readers or ()
+    ]
+    if names:
+        who = f"{' and '.join(names)} {'reads' if len(names) == 1 else 'read'} an old state of the store"
+        yield f"  its log has grown to {log.size / 1e6:.0f} MB, because {who}; it is cut when that ends"
+    elif log.readers is None:
+        yield (
+            f"  its log has grown to {log.size / 1e6:.0f} MB: some process reads, or has read, an old state of the store "
+            "(this system does not say which); it is cut when that ends"
+        )
+    else:
+        yield f"  its log has grown to {log.size / 1e6:.0f} MB; no process needs it, and the next commits cut it"
+
+
+def _cut(command: str) -> str:
+    command = escape_controls(command)
+    return command if len(command) <= _LONGEST_COMMAND else command[:_LONGEST_COMMAND] + "…"
 
 
 def _lines(

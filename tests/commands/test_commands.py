@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from crawler.items import Reason, Refusal
 from crawler.stores.open import open_store
 from crawler.stores.sqlite.schema import SCHEMA_VERSION
 from crawler.urls.keys import key_of
-from tests.crawl.runner import error_line, polite_to, rows, scrapy, seeds_file, started
+from tests.crawl.runner import ROOT, error_line, polite_to, rows, scrapy, seeds_file, started
 from tests.samples import NOW, acquire, link, new_url, visit_result, visit_to, visited
 from tests.stores.versions import as_version_1
 from tests.webgraph.server import Served
@@ -268,6 +271,36 @@ def test_status_reports_colliding_urls_and_still_adds_up(collided: Path) -> None
     assert "1 more could not be kept, because another URL has the same key" in output
     data = json.loads(scrapy("status", "--json", CRAWL_DIR=collided).stdout)
     assert (data["known"], data["waiting"], data["collisions"]) == (1, 1, 1)
+
+
+def test_status_tells_who_keeps_the_log_from_being_cut(tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text("http://a.test/\n")
+    assert scrapy("seed", str(tmp_path / "seeds.txt"), CRAWL_DIR=tmp_path).returncode == 0
+    reading = (
+        "import sys\n"
+        "from crawler.stores.open import open_store\n"
+        f"with open_store('sqlite:{tmp_path / 'crawl.db'}', read_only=True).survey() as survey:\n"
+        "    survey.span()\n"
+        "    print('reading', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    writer = apsw.Connection(str(tmp_path / "crawl.db"))
+    words = [sys.executable, "-c", reading, "export"]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        writer.execute("CREATE TABLE scratch (content)")
+        for _ in range(7):
+            writer.execute("INSERT INTO scratch VALUES (zeroblob(10000000))")
+        output = scrapy("status", CRAWL_DIR=tmp_path).stdout
+        data = json.loads(scrapy("status", "--json", CRAWL_DIR=tmp_path).stdout)
+        reader.kill()
+    assert re.search(rf"its log has grown to 7\d MB, because process {reader.pid} \(", output)
+    assert "import sys\\nfrom crawler" in output
+    assert data["log_bytes"] > 70_000_000
+    assert data["old_readers"] == [{"pid": reader.pid, "command": " ".join(words)}]
+    assert "no process needs it" in scrapy("status", CRAWL_DIR=tmp_path).stdout
+    writer.close()
 
 
 def test_status_mentions_no_collisions_where_there_are_none(finished: tuple[Served, dict[str, object]]) -> None:

@@ -74,6 +74,74 @@ def test_opening_again_changes_nothing(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+# ── The log ──
+
+
+def write(connection: apsw.Connection, pages: int) -> None:
+    """Commit a change that takes this many pages of the log."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO scratch VALUES (zeroblob(?))", (4096 * pages,))
+    connection.execute("COMMIT")
+
+
+@pytest.fixture
+def small_log(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Make the log small; return its largest size."""
+    monkeypatch.setattr("crawler.stores.sqlite.connection._LOG_PAGES", 100)
+    monkeypatch.setattr("crawler.stores.sqlite.connection._LOG_GROWTH", 20)
+    monkeypatch.setattr("crawler.stores.sqlite.connection.LARGEST_LOG", 130 * 4096)
+    return 130 * 4096
+
+
+def test_the_log_stays_small_while_others_write_and_read(small_log: int, path: Path) -> None:
+    log = path.with_name("crawl.db-wal")
+    first, second, reader = open_for_writing(path), open_for_writing(path), open_for_reading(path)
+    first.execute("CREATE TABLE scratch (content)")
+    sizes = []
+    for _ in range(100):
+        for connection in (first, second):
+            write(connection, 9)
+            reader.execute("SELECT count(*) FROM scratch").fetchall()  # a moment only
+            sizes.append(log.stat().st_size)
+    assert 90 * 4096 < max(sizes) <= small_log
+    for connection in (first, second, reader):
+        connection.close()
+
+
+def test_the_log_grows_while_an_old_state_is_read_and_is_cut_after_that(small_log: int, path: Path) -> None:
+    log = path.with_name("crawl.db-wal")
+    writer, reader = open_for_writing(path), open_for_reading(path)
+    writer.execute("CREATE TABLE scratch (content)")
+    reader.execute("BEGIN; SELECT * FROM scratch").fetchall()
+    for _ in range(30):
+        write(writer, 9)
+    assert log.stat().st_size > 2 * small_log
+    assert reader.execute("SELECT count(*) FROM scratch").get == 0
+    reader.execute("ROLLBACK")
+    for _ in range(3):
+        write(writer, 9)
+    assert log.stat().st_size <= small_log
+    reader.close()
+    writer.close()
+
+
+def test_a_fault_of_the_disk_while_the_log_is_copied_does_not_undo_the_commit(
+    small_log: int, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(apsw.Connection):
+        def wal_checkpoint(self, *args: Any, **kwargs: Any) -> Any:
+            raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr("crawler.stores.sqlite.connection.apsw.Connection", Failing)
+    writer = open_for_writing(path)
+    writer.execute("CREATE TABLE scratch (content)")
+    for _ in range(20):
+        write(writer, 9)
+    assert writer.execute("SELECT count(*) FROM scratch").get == 20
+    monkeypatch.undo()
+    writer.close()
+
+
 # ── Refusing ──
 
 

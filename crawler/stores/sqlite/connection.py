@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
+from crawler.stores.contract.crawl import LARGEST_LOG
 from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.sqlite import schema
 from crawler.stores.sqlite.migrations import MIGRATIONS
@@ -18,6 +19,9 @@ from crawler.urls.keys import host_key
 
 _MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 30_000  # another process of this crawl may be committing
+_LOG_PAGES = 12_000  # of 4 kB, after which the log is copied into the database; a commit may add some thousand more
+_LOG_GROWTH = 2_000  # pages by which a log grows that could not begin anew, until that is tried again
+_RESTART_MS = 100  # that a checkpoint waits for readers and writers
 # Concurrent writers could corrupt a write-ahead log in releases before this one.
 _OLDEST_SAFE_SQLITE = 3_051_003
 
@@ -58,17 +62,45 @@ def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -
             # Without this, SQLite as built for apsw plans most statements again for each set of values, to use
             # statistics that do not exist.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            # With a million URLs, new links touch pages all over the index by key: a larger cache and rarer
-            # checkpoints, which write each page once, are worth a log of 256 MB.
+            # With a million URLs, new links touch pages all over the index by key: this wants a larger cache.
             connection.pragma("cache_size", -64_000)
-            connection.pragma("wal_autocheckpoint", 64_000)
-            connection.pragma("journal_size_limit", 256 * 1024 * 1024)
+            connection.pragma("journal_size_limit", LARGEST_LOG)
+            connection.set_wal_hook(_Checkpoints())
             create_or_migrate(connection, path)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+class _Checkpoints:
+    """Copies the write-ahead log into the database, called after each commit, so that the log begins anew in time.
+
+    A log that is copied more rarely costs less, because pages that change often are copied once: with a log of
+    256 MB, links are added to a million URLs 3 % faster. SQLite's own checkpoints let other processes go on writing,
+    and then the log grows on: to 150 MB, with two writers and this limit. So here writers wait, for 60 ms.
+    """
+
+    def __init__(self) -> None:
+        self._next = _LOG_PAGES  # the length of the log at which it is copied
+
+    def __call__(self, connection: apsw.Connection, database: str, pages: int) -> int:
+        if pages < _LOG_PAGES:
+            self._next = _LOG_PAGES
+        if pages >= self._next:
+            # Like SQLite, ignore failures: the commit is done, and the next one reports what is wrong with the disk.
+            connection.set_busy_timeout(_RESTART_MS)
+            try:
+                connection.wal_checkpoint(database, apsw.SQLITE_CHECKPOINT_RESTART)
+                self._next = _LOG_PAGES
+            except apsw.Error:
+                # A process reads an old state of the database and needs the log, so it must grow. Or the disk has a
+                # fault, which the next commit reports: this one is done.
+                self._next = pages + _LOG_GROWTH
+            finally:
+                connection.set_busy_timeout(_BUSY_MS)
+        return apsw.SQLITE_OK
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
