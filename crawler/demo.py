@@ -351,9 +351,8 @@ def _demo(arguments: argparse.Namespace) -> int:
         print(f"Crawling the demo web, {len(sites)} sites on port {port}, into {arguments.crawl_dir}.", flush=True)
         code = run(words)
         if code == 0:
-            print(
-                f"    {'for example:':32} {shlex.join([program_here(), *SEARCH, '-s', f'CRAWL_DIR={arguments.crawl_dir}'])}"
-            )
+            example = shlex.join([program_here(), *SEARCH, "-s", f"CRAWL_DIR={arguments.crawl_dir}"])
+            print(f"    {example}\n        for example")
         return code
 
 

@@ -482,7 +482,9 @@ def test_copies_are_not_found_beside_their_originals(searched: Path) -> None:
 
 
 def test_a_run_ends_with_a_search_that_finds_something(crawled: Crawled) -> None:
-    words = shlex.split(crawled.result.stdout.splitlines()[-1].partition(" scrapy ")[2])
+    *_, command, what = crawled.result.stdout.splitlines()
+    assert what.strip() == "for example"
+    words = shlex.split(command.partition(" scrapy ")[2])
     result = scrapy(*words)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0] == " 1. Bowline | Knot Locker"

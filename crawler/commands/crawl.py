@@ -198,7 +198,7 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
     def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> int:
         """Store and print how a run has ended, and return its exit code."""
         ended = store_run(options, data, now)
-        text = as_called("\n".join(summary_lines(data, ended.account, str(options.crawl.dir), now)))
+        text = "\n".join(summary_lines(data, ended.account, str(options.crawl.dir), now, as_called))
         print(text, file=sys.stderr if self._is_stdout_taken else sys.stdout)
         if self._summary_file:
             write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
-from crawler.monitor.text import date_of, next_due, span_of
+from crawler.monitor.text import command_lines, date_of, folded, next_due, span_of
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.system import cpu_seconds, peak_memory
 
@@ -109,15 +110,35 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
     return whole
 
 
-def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: float) -> Iterator[str]:
-    """Format the summary for people; one sentence, if nothing was due."""
+def summary_lines(
+    data: dict[str, Any], account: CrawlAccount, where: str, now: float, as_called: Callable[[str], str]
+) -> Iterator[str]:
+    """Format the summary for people, 80 columns wide; if nothing was due, only say so, and what to do.
+
+    `as_called` returns a command as the user calls it.
+    """
+    place = f"-s CRAWL_DIR={shlex.quote(where)}"
     if not data["visits"] and account.next_due is not None and account.next_due > now:
-        yield (
-            f"Nothing was due: the next visit is due in {span_of(account.next_due - now)}, at "
-            f"{date_of(account.next_due)}. To visit pages before that: scrapy seed --now --all -s CRAWL_DIR={where} "
-            "(or --host NAME, --failed, FILE)"
-        )
+        yield f"Nothing was due: the next visit is due in {span_of(account.next_due - now)}, {date_of(account.next_due)}."
+        yield as_called(f"To visit pages before that: scrapy seed --now --all {place}")
+        yield "(or, instead of --all: --host NAME, --failed, or a file of URLs)"
         return
+    for line in _account_lines(data, account, now):
+        yield from folded(as_called(line))
+    yield from ("", "  Next")
+    commands = (
+        ("status", "the crawl in numbers"),
+        ("why URL", "what happened to a URL, and why"),
+        ("show URL --text", "a page as it was archived"),
+        ("inspect URL", "what is read in a page"),
+        ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
+        ("report", "an HTML report of the crawl"),
+        ("search WORDS", "search the pages"),
+    )
+    yield from command_lines([(as_called(f"scrapy {command} {place}"), what) for command, what in commands])
+
+
+def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> Iterator[str]:
     crawl, received, archived = data["crawl"], data["bytes"]["received"], data["bytes"]["archived"]
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""
@@ -131,7 +152,7 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
     every, near = data["duplicates"], data["near_duplicates"]
-    yield f"  Duplicates   {_count(every, 'page')}: {every - near} exact, {near} near-duplicates"
+    yield f"  Duplicates   {_count(every, 'page')}: {every - near} exact, {_count(near, 'near-duplicate')}"
     yield (
         f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, "
         "compressed"
@@ -171,18 +192,6 @@ def summary_lines(data: dict[str, Any], account: CrawlAccount, where: str, now: 
         f"{crawl['leased']} leased + {crawl['parked']} parked"
     )
     yield f"  Later        {next_due(account, now)}"
-    yield ""
-    yield "  Next"
-    for command, what in (
-        ("status", "the crawl in numbers"),
-        ("why URL", "what happened to a URL, and why"),
-        ("show URL --text", "a page as it was archived"),
-        ("inspect URL", "what is read in a page"),
-        ("export --to jsonl:pages.jsonl", "all pages, for an indexer"),
-        ("report", "an HTML report of the crawl"),
-        ("search WORDS", "search the pages"),
-    ):
-        yield f"    {what + ':':32} scrapy {command} -s CRAWL_DIR={where}"
 
 
 def _savings_lines(saved: dict[str, int]) -> Iterator[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
+
+WIDTH = 80  # columns of what is printed for people
+_BEHIND_NUMBER = re.compile(r"(?<=\d) (?=\w)")
 
 
 def date_of(seconds: float) -> str:
@@ -34,6 +39,44 @@ def span_of(seconds: float) -> str:
     if seconds < 2 * 86_400:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 86_400:.1f} days"
+
+
+def folded(line: str) -> list[str]:
+    """Break a line of a report between words, and never between a number and what it counts.
+
+    The further lines are indented to where the text of the first begins, which two spaces precede.
+
+    >>> folded("  Bytes        170.2 kB received; 249.0 kB archived, with requests and headers, 12 kB")
+    ['  Bytes        170.2 kB received; 249.0 kB archived, with requests and headers,', '               12 kB']
+    """
+    if len(line) <= WIDTH:
+        return [line]
+    beginning = re.match(r".*\s{2,}", line)
+    indent = " " * (beginning.end() if beginning is not None else 2)
+    lines = textwrap.wrap(
+        _BEHIND_NUMBER.sub("\u00a0", line),
+        WIDTH,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [part.replace("\u00a0", " ") for part in lines]
+
+
+def command_lines(commands: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """List commands with what each does: beside them if there is room for all, else below; no command is broken.
+
+    >>> list(command_lines([("scrapy status", "the crawl in numbers")]))
+    ['    scrapy status  the crawl in numbers']
+    """
+    longest = max(len(command) for command, _ in commands)
+    lines = [f"    {command:{longest}}  {what}" for command, what in commands]
+    if all(len(line) <= WIDTH for line in lines):
+        yield from lines
+        return
+    for command, what in commands:
+        yield f"    {command}"
+        yield f"        {what}"
 
 
 def next_due(account: CrawlAccount, now: float) -> str:

@@ -41,7 +41,7 @@ def host_page(data: Data) -> str:
             element(
                 "header",
                 element("h1", "How ", untrusted(data["host"]), " was crawled"),
-                element("p", f"As of {date_or_never(data['made'])}", class_="soft"),
+                paragraph(f"As of {date_or_never(data['made'])}", class_="soft"),
                 contents_list([(name, title) for name, title, _ in _SECTIONS]),
             ),
             element("main", [draw(data) for _, _, draw in _SECTIONS]),

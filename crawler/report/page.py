@@ -7,7 +7,7 @@ from typing import Any
 
 from crawler.report import holdings, sections
 from crawler.report.markup import Markup, document, element, untrusted
-from crawler.report.parts import contents_list, date_or_never
+from crawler.report.parts import contents_list, date_or_never, paragraph
 from crawler.report.style import CSS
 
 _SECTIONS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Markup]], ...] = (
@@ -34,8 +34,7 @@ def crawl_page(data: Mapping[str, Any]) -> str:
             element(
                 "header",
                 element("h1", "Crawl report"),
-                element(
-                    "p",
+                paragraph(
                     "Crawl in ",
                     untrusted(data["directory"]),
                     f", as of {date_or_never(data['made'])}",

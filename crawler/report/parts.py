@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,14 +13,26 @@ from crawler.report.markup import Content, Markup, element, url
 from crawler.report.times import is_worth_drawing, number
 
 BARS = 12  # bars in a chart; the table below it has the rest
+_LONGEST_NUMBER = 24  # characters, with its unit
+
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)")  # as `date_of` writes it
 
 
 def section(name: str, title: str, *content: Content) -> Markup:
     return element("section", element("h2", title), content, id=name)
 
 
-def paragraph(*content: Content) -> Markup:
-    return element("p", content)
+def paragraph(*content: Content, class_: str | None = None) -> Markup:
+    """Make a paragraph in which no date is broken."""
+    parts = [with_whole_dates(part) if isinstance(part, str) else part for part in content]
+    return element("p", parts, class_=class_)
+
+
+def with_whole_dates(text: str) -> Content:
+    """Return a text of ours as content in which no date is broken between two lines."""
+    return [
+        element("span", part, class_="whole") if place % 2 else part for place, part in enumerate(_DATE.split(text))
+    ]
 
 
 def warning(text: str) -> Markup:
@@ -31,11 +44,22 @@ def cards(*facts: tuple[str, str, str]) -> Markup:
     return element(
         "dl",
         [
-            element("div", element("dt", name), element("dd", value, element("small", note) if note else None))
+            element(
+                "div",
+                element("dt", name),
+                element(
+                    "dd", value, element("small", with_whole_dates(note)) if note else None, class_=_class_of(value)
+                ),
+            )
             for name, value, note in facts
         ],
         class_="cards",
     )
+
+
+def _class_of(value: str) -> str | None:
+    """Return the class of a value: a number must not be broken, and a name may be."""
+    return "whole" if value[:1].isdigit() and len(value) <= _LONGEST_NUMBER else None
 
 
 def chart_grid(*figures: Markup | None) -> Markup:

@@ -25,8 +25,8 @@ p,li,bdi{overflow-wrap:anywhere}
 .bad{color:var(--bad);font-weight:600}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;max-width:none}
 a{color:var(--s1)}
-.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.75rem;margin:1rem 0;max-width:none}
-.cards div{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.6rem .8rem}
+.cards{display:flex;flex-wrap:wrap;gap:.75rem;margin:1rem 0;max-width:none}
+.cards div{flex:1 0 9.5rem;max-width:14rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.6rem .8rem}
 .cards dt{color:var(--soft);font-size:.85rem}
 .cards dd{margin:0;font-size:1.35rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .cards small{display:block;color:var(--soft);font-size:.8rem}
@@ -49,6 +49,7 @@ th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bott
 th{color:var(--soft);font-weight:600;white-space:nowrap}
 td{overflow-wrap:anywhere;min-width:5rem}
 td code,.whole{white-space:nowrap}
+.whole small{white-space:normal}
 td details,td .plain{margin:0}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;min-width:0}
 .url,code,pre{font-family:ui-monospace,"Liberation Mono",Menlo,Consolas,monospace;
@@ -60,8 +61,7 @@ details{margin:.4rem 0}
 summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 footer{margin-top:3rem;border-top:1px solid var(--rule);padding-top:.75rem;color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.wide{display:none!important}.narrow{display:block!important}body{padding:.9rem .8rem 2rem}
-h1{font-size:1.4rem}.cards{grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:.5rem}
-.cards dd{font-size:1.15rem}
+h1{font-size:1.4rem}.cards{gap:.5rem}.cards div{flex-basis:8rem}.cards dd{font-size:1.15rem}
 td,th{padding-right:.6rem}td.words{min-width:8rem}td .url{display:inline-block;min-width:13rem}}
 @media print{:root{--ink:#000;--soft:#444;--page:#fff;--card:#fff;--rule:#bbb;--bad:#b34000;
 --s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#cc79a7}

@@ -109,12 +109,14 @@ def test_a_scheme_can_be_guessed(tmp_path: Path) -> None:
     assert found == [("https://example.org/",), ("https://www.example.com/a",)]
 
 
-def test_nothing_due_is_one_sentence_that_says_what_to_do(crawled: Mapping[str, object]) -> None:
+def test_a_crawl_with_nothing_due_says_only_that_and_what_to_do(crawled: Mapping[str, object]) -> None:
     settings = {name: value for name, value in crawled.items() if name != "root"}
     ended = scrapy("crawl", "web", **settings, SCOPE="domains")  # as the first run, before its file said something else
     assert ended.returncode == 0
-    assert len(ended.stdout.splitlines()) == 1
-    assert "scrapy seed --now" in ended.stdout
+    said, command, others = ended.stdout.splitlines()
+    assert said.startswith("Nothing was due: ")
+    assert "scrapy seed --now --all" in command
+    assert max(len(said), len(others)) <= 80
 
 
 def test_status_why_and_report_tell_where_the_last_run_and_the_file_differ(crawled: Mapping[str, object]) -> None:

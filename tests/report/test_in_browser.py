@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,44 @@ def test_the_browser_test_detects_a_page_that_does_not_escape(tmp_path: Path) ->
     assert outline(dom) != outline(raw)
     with pytest.raises(AssertionError):
         assert_inert(dom)
+
+
+def grown(value: Any) -> Any:
+    """The data of a report with counts as large as those of a crawl of ten thousand million pages."""
+    if isinstance(value, dict):
+        return {name: grown(held) for name, held in value.items()}
+    if isinstance(value, list):
+        return [grown(held) for held in value]
+    return value * 12_345_678_901 if type(value) is int and 0 < value < 1_000 else value
+
+
+# For each text that is seen, the numbers with their units that stand on two lines. URLs and names may be broken anywhere.
+BROKEN = """onload=()=>{const page=frames[0].document,broken=[];let node,count=0;
+const walker=page.createTreeWalker(page.body,NodeFilter.SHOW_TEXT);
+while(node=walker.nextNode()){if(node.parentNode.closest('bdi,code,pre,.url,svg'))continue;
+for(const match of node.data.matchAll(/\\d[\\d.,:-]*(?: (?:[kMGTP]?B|s|min|h|days|%|UTC)(?![a-z]))?/g)){
+const range=page.createRange();range.setStart(node,match.index);range.setEnd(node,match.index+match[0].length);
+const lines=new Set(Array.from(range.getClientRects()).map(part=>Math.round(part.top)));count++;
+if(lines.size>1)broken.push(match[0])}}
+document.title=JSON.stringify([count,page.documentElement.scrollWidth,broken])}"""
+
+
+def test_no_number_is_broken_on_a_phone(tmp_path: Path) -> None:
+    store = hostile_store(tmp_path / "crawl.db", ["plain"])
+    try:
+        crawl, host = hostile_data(store, "data/crawl")
+    finally:
+        store.close()
+    for name, page in (("crawl", crawl_page(grown(crawl))), ("host", host_page(grown(host)))):
+        (tmp_path / f"{name}.html").write_text(page.replace("<details>", "<details open>"), encoding="utf-8")
+        frame = f'<iframe width=390 height=900 style="border:0" src={name}.html></iframe>'
+        (tmp_path / "frame.html").write_text(f"<!DOCTYPE html><script>{BROKEN}</script>{frame}")
+        result = opened(tmp_path / "frame.html", tmp_path / name, "--allow-file-access-from-files")
+        (title,) = [text for tag, _, text, _ in outline(result.dom) if tag == "title"]
+        count, width, broken = json.loads(title)
+        assert count > 30
+        assert width <= 390
+        assert broken == []
 
 
 def test_a_page_is_no_wider_than_its_window_whatever_is_on_it(tmp_path: Path) -> None:
