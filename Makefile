@@ -52,13 +52,21 @@ PYTEST := $(BIN)/python -m pytest -q -n 4
 
 setup: .venv/ready
 
+# What is installed shows that it goes on: a line every 15 seconds, from a loop that ends with the installation.
 .venv/ready: pyproject.toml constraints.txt
-	@if command -v uv >/dev/null 2>&1; then \
+	@echo "Installing into .venv; this takes a minute or two."
+	@(for seconds in $$(seq 15 15 1800); do \
+		sleep 15 >/dev/null 2>&1; kill -0 $$$$ 2>/dev/null || exit 0; \
+		echo "  $$seconds s: $$(grep -o 'Downloading [^ ]*\|Installing collected packages' .venv/setup.log 2>/dev/null | tail -n 1)"; \
+	done) & speaker=$$!; trap 'kill $$speaker' EXIT; \
+	if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors,parquet]'; \
 	else \
-		$(PYTHON) -m venv .venv && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint,extractors,parquet]'; \
+		$(PYTHON) -m venv .venv && { \
+		$(BIN)/python -m pip install --disable-pip-version-check --no-color --progress-bar off -c constraints.txt \
+			-e '.[test,lint,extractors,parquet]' >.venv/setup.log 2>&1 || \
+		{ tail -n 20 .venv/setup.log; echo "The installation failed; .venv/setup.log has all that it said."; exit 1; }; }; \
 	fi
 	@touch .venv/ready
 
