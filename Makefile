@@ -3,6 +3,7 @@
 #                       with SEEDS=my.txt CONTACT=https://… [PAGES=1000] the real web
 # make test             all tests, in three parts (at most 9 minutes on two cores)
 # make test-slow        promises that make test checks in a smaller form, at their full size
+# make test-pythons     the tests of units with other interpreters, each installed beside .venv; PYTHONS="python3.13 …"
 # make lint             format, lint and types
 # make conformance      test suites of other projects for URLs, robots.txt, lists, pages and documents, and the
 #                       reason for each difference
@@ -41,10 +42,11 @@
 # make bench-workers    the gain from a second worker (about 4 minutes)
 
 PYTHON ?= python3
+PYTHONS ?= python3.12 python3.13
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
-.PHONY: setup crawl test test-units test-conformance test-crawls test-slow lint conformance clean
+.PHONY: setup crawl test test-units test-conformance test-crawls test-slow test-pythons lint conformance clean
 .PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-wheel
 .PHONY: prove-workers
 .PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index bench-polite
@@ -90,6 +92,16 @@ test-crawls: setup
 
 test-slow: setup
 	$(PYTEST) --dist loadgroup tests -m slow
+
+test-pythons:
+	@for python in $(PYTHONS); do \
+		command -v $$python >/dev/null || { echo "$$python is not here; name others with PYTHONS=…"; exit 1; }; \
+		directory=.venv-$$(basename $$python); echo "── $$($$python --version), in $$directory"; \
+		$$python -m venv $$directory && \
+		$$directory/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+			-e '.[test,lint,extractors,parquet]' && \
+		$$directory/bin/python -m pytest -q -n 4 tests -m "not crawl and not slow" --ignore=tests/conformance || exit 1; \
+	done
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -185,4 +197,4 @@ bench-polite: setup
 	$(BIN)/python -m benchmarks frontier
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-python* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -26,8 +26,19 @@ _METADATA = frozenset(
 _NAT64 = ip_network("64:ff9b::/96")
 _NAT64_LOCAL = ip_network("64:ff9b:1::/48")
 
-# IANA calls these special; older versions of ipaddress call parts of them global.
-_SPECIAL = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
+_6TO4 = ip_network("2002::/16")
+_JUDGED_INSIDE = (_NAT64, _6TO4)  # as public as the IPv4 address inside; versions of ipaddress differ about both
+
+# IANA calls these special; whether ipaddress calls parts of them global or private depends on its version.
+_SPECIAL = tuple(
+    map(
+        ip_network,
+        (
+            *("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"),
+            *("2001:1::/32", "2001:3::/32", "2001:4:112::/48", "2001:20::/28", "2001:30::/28"),
+        ),
+    )
+)
 _IPV6_UNICAST = ip_network("2000::/3")  # all that IANA has ever assigned
 
 
@@ -69,23 +80,23 @@ class AddressGuard:
 
 def _special_use(address: Address) -> str | None:
     """Return in one word what kind of special-use address this is, or None if it is public."""
+    is_judged_inside = any(address in network for network in _JUDGED_INSIDE)
     kinds = (
         ("metadata", address in _METADATA),
         ("loopback", address.is_loopback),
         ("link-local", address.is_link_local),
         ("multicast", address.is_multicast),
         ("unspecified", address.is_unspecified),
-        ("reserved", address.is_reserved and address not in _NAT64),
-        ("private", address.is_private),
-        ("not-global", not _is_public(address)),
+        ("not-global", any(address in network for network in _SPECIAL)),
+        ("reserved", address.is_reserved and not is_judged_inside),
+        ("private", address.is_private and not is_judged_inside),
+        ("not-global", not is_judged_inside and not _is_public(address)),
     )
     return next((word for word, applies in kinds if applies), None)
 
 
 def _is_public(address: Address) -> bool:
-    if not address.is_global or any(address in network for network in _SPECIAL):
-        return False
-    return address.version == 4 or address in _IPV6_UNICAST or address in _NAT64
+    return address.is_global and (address.version == 4 or address in _IPV6_UNICAST)
 
 
 def _with_embedded(address: Address) -> list[Address]:
