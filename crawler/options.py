@@ -510,8 +510,9 @@ def _proxy(url: str) -> str:
     if not is_complete or parts.scheme not in PROXY_SCHEMES:
         shown = re.sub("(?<=//)[^/]*@", "***@", url)
         raise Misconfigured(
-            f"PROXY_URL={shown!r}: must be {', '.join(f'{scheme}://HOST:PORT' for scheme in PROXY_SCHEMES)}, perhaps with "
-            "NAME:PASSWORD@ before the host. The proxy is told addresses; one that resolves names (socks5h) is not used."
+            f"PROXY_URL={shown!r}: must be {', '.join(f'{scheme}://HOST:PORT' for scheme in PROXY_SCHEMES)}, perhaps "
+            "with NAME:PASSWORD@ before the host. The proxy is told addresses; one that resolves names (socks5h) is "
+            "not used."
         )
     return url
 

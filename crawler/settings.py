@@ -16,7 +16,8 @@ COMMANDS_MODULE = "crawler.commands"  # package of our commands: one file each, 
 SCHEDULER = "crawler.engine.scheduler.FrontierScheduler"
 # Scrapy's own middlewares are off: redirects, retries and robots.txt are visits of the frontier.
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
-# 2. Middlewares judge it; they never download. Answers pass them in reverse: sitemaps are found after robots.txt is read.
+# 2. Middlewares judge it; they never download. Answers pass them in reverse: sitemaps are found after robots.txt was
+# read.
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.sitemaps.SitemapsMiddleware": 100,
     "crawler.middlewares.robots.RobotsMiddleware": 200,

@@ -62,10 +62,10 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
             "CRAWL_DIR. Run it again, by hand or from cron: it continues where it stopped, whatever stopped it. The "
             "first SIGINT or SIGTERM stops it within 20 s; a second one stops it at once; neither loses what was "
             "committed. With --workers N several processes share the crawl: each visits a part of the hosts, and one "
-            "that dies is replaced. -O pages.jsonl also writes each page to a feed, with the fields of `scrapy export`, "
-            "when it is stored. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 finished, but "
-            "our own code failed on more than one visit in a hundred, 65 bad seeds file, 69 store unreachable, 74 "
-            "disk, 75 already running, 78 configuration. Example: scrapy crawl web -a seeds=data/seeds/example.txt -s "
+            "that dies is replaced. -O pages.jsonl also writes each page to a feed, with the fields of `scrapy "
+            "export`, when it is stored. Exit codes: 0 done or limit reached, 1 start-up failure, 2 usage, 3 finished, "
+            "but no seed could be reached or our own code failed on more than one visit in a hundred, 65 bad seeds or "
+            "none at all, 69 store unreachable, 74 disk, 75 already running, 78 configuration. Example: scrapy crawl web -a seeds=data/seeds/example.txt -s "
             "CONTACT=https://example.org/bot -s CRAWL_MAX_PAGES=1000"
         )
 

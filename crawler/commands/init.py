@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -48,9 +49,10 @@ class InitCommand(OrbweaverCommand):
 
     def long_desc(self) -> str:
         return (
-            "Make DIR, write its settings into DIR/crawl.toml, and add the seeds. What no option says is asked for on a "
-            "terminal. The file is yours: it is read by all commands that are given this directory, and never written "
-            "again. Example: scrapy init data/birds --contact https://example.org/bot --seeds https://birds.example/"
+            "Make DIR, write its settings into DIR/crawl.toml, and add the seeds. What no option says is asked for on "
+            "a terminal. The file is yours: it is read by all commands that are given this directory, and never "
+            "written again. Example: scrapy init data/birds --contact https://example.org/bot --seeds "
+            "https://birds.example/"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -90,7 +92,7 @@ class InitCommand(OrbweaverCommand):
         write_text_atomically(file, _TEMPLATE.format(**values))
         more = "" if seeds else " -a seeds=FILE-or-URLs"
         print(f"{file} is written, {len(seeds)} seeds are added. Next:")
-        print(as_called(f"  scrapy crawl web -s CRAWL_DIR={directory}{more}"))
+        print(as_called(f"  scrapy crawl web -s CRAWL_DIR={shlex.quote(str(directory))}{more}"))
         return 0
 
 

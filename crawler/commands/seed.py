@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -128,7 +129,9 @@ class SeedCommand(OrbweaverCommand):
             made = store.urls.make_due(choice, host, now, last_politeness(store, options.politeness).without_hold)
         finally:
             store.close()
-        print(as_called(f"{made:,} URLs are due now: scrapy crawl web -s CRAWL_DIR={options.crawl.dir}"))
+        print(
+            as_called(f"{made:,} URLs are due now: scrapy crawl web -s CRAWL_DIR={shlex.quote(str(options.crawl.dir))}")
+        )
         return 0
 
 

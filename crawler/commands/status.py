@@ -52,7 +52,10 @@ class StatusCommand(OrbweaverCommand):
         parser.add_argument(
             "--host",
             metavar="NAME",
-            help="show one host instead, with its counts, its delay in the last crawl, and how often its hints were right",
+            help=(
+                "show one host instead, with its counts, its delay in the last crawl, and how often its hints were "
+                "right"
+            ),
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -121,8 +124,8 @@ def _log_lines(log: _Log) -> Iterator[str]:
         yield f"  its log has grown to {log.size / 1e6:.0f} MB, because {who}; it is cut when that ends"
     elif log.readers is None:
         yield (
-            f"  its log has grown to {log.size / 1e6:.0f} MB: some process reads, or has read, an old state of the store "
-            "(this system does not say which); it is cut when that ends"
+            f"  its log has grown to {log.size / 1e6:.0f} MB: some process reads, or has read, an old state of the "
+            "store (this system does not say which); it is cut when that ends"
         )
     else:
         yield f"  its log has grown to {log.size / 1e6:.0f} MB; no process needs it, and the next commits cut it"

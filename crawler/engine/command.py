@@ -26,8 +26,8 @@ from crawler.stores.open import open_store
 COMMANDS = "crawler.commands"
 PROGRAM = "ORBWEAVER_PROGRAM"  # environment variable: the name by which the user called us, if it is not scrapy
 _CALL = re.compile(
-    r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|init|inspect|list|parse|report|search|seed|settings|"
-    r"shell|show|simulate|sitemap|status|urls|view|why|NAME)\b)"
+    r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|init|inspect|list|parse|report|search|seed|"
+    r"settings|shell|show|simulate|sitemap|status|urls|view|why|NAME)\b)"
 )
 
 

@@ -1,4 +1,4 @@
-"""The content processes of a crawl, which its pipelines share; with CONTENT_PROCESSES=0, this process does their work."""
+"""The content processes of a crawl, which its pipelines share; with CONTENT_PROCESSES=0 this one does their work."""
 
 from __future__ import annotations
 

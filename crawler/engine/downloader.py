@@ -36,8 +36,8 @@ class FrontierDownloader:
     def fetch(self, request: Request) -> Deferred[Response | Request]:
         if VISIT not in request.meta:
             raise NotSupported(
-                f"{request.url} was not released by the frontier, and is not fetched: pages are visited politely or not "
-                "at all. Yield the request from the spider instead."
+                f"{request.url} was not released by the frontier, and is not fetched: pages are visited politely or "
+                "not at all. Yield the request from the spider instead."
             )
         self.active.add(request)
         return deferred_from_coro(self._fetch(request))

@@ -1,4 +1,4 @@
-"""The feeds of a crawl: they are checked before anything is visited, so that no crawl ends without what was asked for."""
+"""The feeds of a crawl: checked before anything is visited, so that no crawl ends without what was asked for."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def feed_trouble(crawler: Crawler) -> CrawlError | None:
         return None
     if exporter is None:
         return Misconfigured(
-            f"FEEDS: {', '.join(uris)}: cannot be written. Its scheme or format is not known, a package that it needs is "
-            "missing (the log names it), or EXTENSIONS_BASE is without FeedExporter. Nothing was crawled."
+            f"FEEDS: {', '.join(uris)}: cannot be written. Its scheme or format is not known, a package that it needs "
+            "is missing (the log names it), or EXTENSIONS_BASE is without FeedExporter. Nothing was crawled."
         )
     if len(exporter.slots) < len(uris):
         return Misconfigured(

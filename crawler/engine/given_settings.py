@@ -61,7 +61,7 @@ def crawl_file(settings: BaseSettings) -> Path:
 
 
 def read_crawl_file(path: Path) -> Mapping[str, Any]:
-    """Return the settings of a crawl's file, none if there is no file; raises `Misconfigured` if they cannot be used."""
+    """Return the settings of a crawl's file, none if there is none; raises `Misconfigured` if they cannot be used."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

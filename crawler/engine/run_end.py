@@ -40,8 +40,8 @@ def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
         account, segments = store.crawl.account(), store.archive.segments()
         if not account.known:
             raise BadInput(
-                f"{options.crawl.dir}: this crawl has no URLs, because it never had a seed. Nothing was visited; give it "
-                "seeds with `scrapy crawl web -a seeds=FILE-or-URLs`, or with `scrapy seed FILE`."
+                f"{options.crawl.dir}: this crawl has no URLs, because it never had a seed. Nothing was visited; give "
+                "it seeds with `scrapy crawl web -a seeds=FILE-or-URLs`, or with `scrapy seed FILE`."
             )
         data["crawl"] = account_data(account, segments)
         store.crawl.add_run(data, now)

@@ -234,7 +234,7 @@ class FrontierScheduler(BaseScheduler):
         asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))  # noqa: RUF006
 
     def look_around(self) -> None:
-        """Stop if another command than ours ends the crawl, which would wait for all that is in flight; and at a limit."""
+        """Stop at a limit; and if another command than ours ends the crawl, which would wait for all in flight."""
         if self._is_engine_closing() and not self._is_stopping:
             self.stop()
         self.check_page_limit()

@@ -75,8 +75,8 @@ def callback_of(spider: Spider) -> Callable[..., Any]:
         return spider.parse
     if isinstance(spider, CrawlSpider):
         raise Misconfigured(
-            f"The spider {spider.name!r} is a CrawlSpider, whose rules choose a callback for each link, and callbacks are "
-            "not kept. Links inside the scope are followed without rules: give it a `parse`, which gets every page."
+            f"The spider {spider.name!r} is a CrawlSpider, whose rules choose a callback for each link, and callbacks "
+            "are not kept. Links inside the scope are followed without rules: give it a `parse`, which gets every page."
         )
     own: Callable[..., Any] | None = getattr(spider, "_parse", None)  # of XMLFeedSpider and CSVFeedSpider
     if own is None or getattr(type(spider), "_parse", None) is getattr(Spider, "_parse", None):

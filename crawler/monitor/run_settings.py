@@ -1,4 +1,4 @@
-"""The settings of the last run of a crawl: which are not the defaults, and where do they differ from the crawl's file?"""
+"""The settings of the last run of a crawl: which are not the defaults, and which differ from the crawl's file?"""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ def summary_lines(
     """
     place = f"-s CRAWL_DIR={shlex.quote(where)}"
     if not data["visits"] and account.next_due is not None and account.next_due > now:
-        yield f"Nothing was due: the next visit is due in {span_of(account.next_due - now)}, {date_of(account.next_due)}."
+        due = account.next_due
+        yield f"Nothing was due: the next visit is due in {span_of(due - now)}, {date_of(due)}."
         yield as_called(f"To visit pages before that: scrapy seed --now --all {place}")
         yield "(or, instead of --all: --host NAME, --failed, or a file of URLs)"
         return

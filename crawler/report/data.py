@@ -8,7 +8,7 @@ may be added.
     totals                          known = waiting + leased + parked URLs, hosts, documents, pages, archive_bytes, …
     history                         slice_seconds, and slices: URLs discovered, queued and fetched up to the end of each
     runs                            the last runs: how each ended, pages_per_second …; runs_counted is the number of all
-    settings, on_settings           those of the last run; what of them is not usual, or differs from crawl.toml, in words
+    settings, on_settings           of the last run; which are not usual or differ from crawl.toml, in words
     states, outcomes                URLs by state and reason; URLs and archived responses by outcome; examples
     politeness                      the hosts whose shortest gap between requests was closest to the required delay
     robots, spared                  origins by their robots.txt; what HEAD and conditional requests saved in all runs

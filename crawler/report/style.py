@@ -26,7 +26,8 @@ p,li,bdi{overflow-wrap:anywhere}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;max-width:none}
 a{color:var(--s1)}
 .cards{display:flex;flex-wrap:wrap;gap:.75rem;margin:1rem 0;max-width:none}
-.cards div{flex:1 0 9.5rem;max-width:14rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.6rem .8rem}
+.cards div{flex:1 0 9.5rem;max-width:14rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;
+padding:.6rem .8rem}
 .cards dt{color:var(--soft);font-size:.85rem}
 .cards dd{margin:0;font-size:1.35rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .cards small{display:block;color:var(--soft);font-size:.8rem}

@@ -83,7 +83,7 @@ def sizing_lines(sizing: Sizing, ours: Fit) -> Iterator[str]:
         f"{sizing.bandwidth / 1e6:g} MB a second, {sizing.page_bytes / 1e3:g} kB a page: {rate:,.6g} pages a second, "
         f"{rate * _DAY / 1e6:,.4g} million a day"
     )
-    yield f"  {sizing.connections:,} connections: a page takes {sizing.latency:g} s, so that many are under way at a time"
+    yield f"  {sizing.connections:,} connections: a page takes {sizing.latency:g} s, so that many are under way at once"
     yield f"  {sizing.hosts:,} hosts: each gives a page every {sizing.delay:g} s"
     yield (
         f"  {ours.hosts:,} hosts with these settings: each rests {ours.rest:g} s after each answer (POLITENESS_*, "

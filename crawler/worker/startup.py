@@ -118,8 +118,8 @@ def refuse_copied_directory(store: Store, options: Options, slot: int, now: floa
         is_here = host == socket.gethostname() and int(pid) != os.getpid()
         if worker.slot == slot and worker.lease_end > now and is_here and _is_alive(int(pid)):
             raise AlreadyRunning(
-                f"{options.crawl.dir}: process {pid} is worker {slot} in another directory, of which this one is a copy. "
-                "Nothing was changed; remove `workers` in the copy, so that it gets numbers of its own."
+                f"{options.crawl.dir}: process {pid} is worker {slot} in another directory, of which this one is a "
+                "copy. Nothing was changed; remove `workers` in the copy, so that it gets numbers of its own."
             )
 
 

@@ -37,7 +37,8 @@ _CHOSEN = {
         OR state = {State.PARKED:d} AND reason IN ({Reason.QUARANTINED:d}, {Reason.CRASHED:d}))""",
 }
 _MAKE_DUE = f"""
-UPDATE urls SET due = ?1, state = {State.WAITING:d}, tries = 0, crashes = 0, reason = iif(state = {State.PARKED:d}, last_reason, reason)
+UPDATE urls SET due = ?1, state = {State.WAITING:d}, tries = 0, crashes = 0,
+    reason = iif(state = {State.PARKED:d}, last_reason, reason)
 WHERE id = ?2
 """
 
