@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
@@ -34,6 +34,7 @@ VERSION = "0.1"
 LEAST_THRESHOLD = 0.5  # below, nearly all pairs of documents would be candidates for near-duplicates
 LAST_PORT = 65_535
 PROXY_SCHEMES = ("http", "https", "socks5")
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 HEAD_POLICIES = ("auto", "always", "never")
 
 
@@ -504,11 +505,11 @@ def _proxy(url: str) -> str:
         return ""
     try:
         parts = urlsplit(url)
-        is_complete = bool(parts.hostname and parts.port)
+        is_complete = bool(parts.hostname and parts.port) and not parts.path.strip("/") + parts.query + parts.fragment
     except ValueError:
         is_complete = False
-    if not is_complete or parts.scheme not in PROXY_SCHEMES:
-        shown = re.sub("(?<=//)[^/]*@", "***@", url)
+    if not is_complete or parts.scheme not in PROXY_SCHEMES or not url.isascii() or _UNPRINTABLE.search(unquote(url)):
+        shown = re.sub(r"^(\w+://)?.*@", r"\1***@", url, flags=re.DOTALL)
         raise Misconfigured(
             f"PROXY_URL={shown!r}: must be {', '.join(f'{scheme}://HOST:PORT' for scheme in PROXY_SCHEMES)}, perhaps "
             "with NAME:PASSWORD@ before the host. The proxy is told addresses; one that resolves names (socks5h) is "

@@ -29,6 +29,9 @@ class Handles:
         handle.setopt(pycurl.REQUEST_TARGET, request.target)
         handle.setopt(pycurl.HTTPHEADER, request.headers)
         handle.setopt(pycurl.CONNECT_TO, [connect_to])
+        if self._proxy:
+            name = [header for header in request.headers if header.lower().startswith(b"user-agent:")]
+            handle.setopt(pycurl.PROXYHEADER, name)
         return handle
 
     def take_back(self, handle: pycurl.Curl) -> None:

@@ -22,6 +22,7 @@ from crawler.fetch.limits import FetchLimits, TransferPace
 from crawler.fetch.request import HttpRequest
 from crawler.fetch.types import needs_whole_body
 from crawler.items import Fetched, Reason
+from crawler.urls.credentials import without_credentials
 
 _SEND, _DO_NOT_SEND = int(pycurl.PREREQFUNC_OK), int(pycurl.PREREQFUNC_ABORT)
 _ABORT = -1  # a callback's return value that makes libcurl close the connection
@@ -181,7 +182,7 @@ class Transfer:
         if self._abort_reason is not None:
             return self._abort_reason
         if self._shared.has_proxy and self._pace.sent is None and code != pycurl.E_OPERATION_TIMEDOUT:
-            return Reason.CONNECT_FAILED, f"by the proxy: {sentence}"
+            return Reason.CONNECT_FAILED, f"by the proxy: {without_credentials(sentence)}"
         if not is_lost_connection(code):
             return reason_of(code), sentence
         if self._chunked is not None and self._chunked.is_broken:
@@ -193,6 +194,8 @@ class Transfer:
         ending = self._pace.exceeded_limit(now, received=self._head_size + self._size, has_head=bool(self._head))
         if ending is None:
             self._set_alarm()
+        elif self._shared.has_proxy and self._pace.sent is None:
+            return ending[0], "by the proxy"
         return ending
 
     def result(self, reason: Reason, detail: str, now: float) -> Fetched:

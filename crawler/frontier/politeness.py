@@ -92,10 +92,10 @@ class Politeness:
     def floor_of(self, name: str) -> float:
         """Return the shortest rest of a host: only hosts in OWN_HOSTS may be visited more often than once a second.
 
-        A `min_delay` that is shorter than that is one for own hosts.
+        A `min_delay` that is shorter than that is one for own hosts, unless they have one of their own.
         """
         if matches(name, self.own_hosts):
-            return max(self.own_min_delay, self.min_delay if self._is_for_own_hosts else 0.0)
+            return self.own_min_delay or (self.min_delay if self._is_for_own_hosts else 0.0)
         return max(self.min_delay, FOREIGN_HOST_FLOOR)
 
     def latency_factor_of(self, name: str) -> float:

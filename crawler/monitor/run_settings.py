@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from crawler.urls.credentials import without_credentials
+
 _FACT = "settings"  # the fact under which the store keeps them
 _PLACES = ("CRAWL_DIR", "STORE")  # where a crawl is, which may be moved; not how it is made
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s]*@")
 
 
 class ChangedSetting(NamedTuple):
@@ -44,9 +44,9 @@ def changed_settings(used: Mapping[str, Any], others: Mapping[str, Any]) -> list
     """
     shared = [name for name in used if name in others]
     return [
-        ChangedSetting(name, used[name], others[name])
+        ChangedSetting(name, used[name], other)
         for name in shared
-        if _plain(used[name]) != _plain(_without_password(others[name]))
+        if _plain(used[name]) != _plain(other := _without_password(others[name]))
     ]
 
 
@@ -88,4 +88,6 @@ def _plain(value: Any) -> str:
 
 
 def _without_password(value: Any) -> Any:
-    return _CREDENTIALS.sub("***@", value) if isinstance(value, str) else value
+    if isinstance(value, list | tuple):
+        return [_without_password(part) for part in value]
+    return without_credentials(value) if isinstance(value, str) else value

@@ -18,10 +18,12 @@ from crawler.frontier.frontier import Frontier
 from crawler.items import NOT_ASKED, ExportedDocument, Key, Kind, Outcome, Reason, RobotsFile, Visited
 from crawler.options import Options
 from crawler.stores.contract.commits import CommitSummary, VisitResult
-from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
+from crawler.worker.committer import LINKS_A_VISIT, CommitAnswer, SimilarArchivedPage
 from crawler.worker.runtime import Runtime, Similarities, StoreCalls, Timers
 
 logger = logging.getLogger(__name__)
+
+LINKS_A_COMMIT = 10_000  # links after which a commit ends: each may change a page of the store, all go through its log
 
 # Called when a visit is acknowledged, with its page if that was wanted; or with the error by which it cannot be.
 Acknowledge = Callable[[BaseException | None, ExportedDocument | None], None]
@@ -31,6 +33,12 @@ class _UncommittedVisit(NamedTuple):
     result: VisitResult
     acknowledge: Acknowledge
     wants_page: bool
+
+
+def _links_of(entry: _UncommittedVisit) -> int:
+    """Return how many links and list entries the transaction of a visit inserts, at most."""
+    page = entry.result.visited.page
+    return min(len(page.links), LINKS_A_VISIT) + min(len(page.listed), LINKS_A_VISIT) if page is not None else 0
 
 
 class VisitCommits:
@@ -50,7 +58,8 @@ class VisitCommits:
         self._options = options
         self._on_commit = on_commit  # called with the acknowledged visits of a batch
         self._timers = Timers(runtime.clock)
-        self._batch: list[_UncommittedVisit] = []  # for the next commit
+        self._batch: list[_UncommittedVisit] = []  # for the next commits
+        self._links = 0  # of the batch
         self._committing: list[_UncommittedVisit] = []
         self._comparing: dict[Key, _UncommittedVisit] = {}  # held back until their texts are compared
         self._flush_again = False
@@ -88,14 +97,32 @@ class VisitCommits:
         if self._calls.is_running("commit"):
             self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
             return
-        most = self._options.commit.visits
-        batch, self._batch = self._batch[:most], self._batch[most:]
+        size = self._size_of_next()
+        batch, self._batch = self._batch[:size], self._batch[size:]
+        self._links -= sum(map(_links_of, batch))
+        self._flush_again = size < self._options.commit.visits and bool(self._batch)
         if batch:
             self._committing += batch
             results = [entry.result for entry in batch]
             wanted = {entry.result.visited.visit.key for entry in batch if entry.wants_page}
             access = self._runtime.store_access
             self._calls.run(lambda: access.commit(results, wanted), partial(self._committed, batch), kind="commit")
+
+    def _size_of_next(self) -> int:
+        """Return how many visits of the batch the next commit takes."""
+        most = self._options.commit.visits
+        if self._links <= LINKS_A_COMMIT:
+            return most
+        links = 0
+        for size, entry in enumerate(self._batch[:most], 1):
+            links += _links_of(entry)
+            if links >= LINKS_A_COMMIT:
+                return size
+        return most
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._batch) >= self._options.commit.visits or self._links >= LINKS_A_COMMIT
 
     def stop(self) -> None:
         """From now on, commit each result at once."""
@@ -107,6 +134,7 @@ class VisitCommits:
         for entry in (*self._batch, *self._committing, *self._comparing.values()):
             entry.acknowledge(error, None)
         self._batch.clear()
+        self._links = 0
         self._committing.clear()
         self._comparing.clear()
 
@@ -148,8 +176,8 @@ class VisitCommits:
     def _add(self, entry: _UncommittedVisit) -> None:
         """Add a result to the batch; commit now if it is full, or if nothing else can happen until then."""
         self._batch.append(entry)
-        is_full = len(self._batch) >= self._options.commit.visits
-        if is_full or entry.result.visited.visit.crashes or not self._frontier.has_more or self._is_stopped:
+        self._links += _links_of(entry)
+        if self._is_full or entry.result.visited.visit.crashes or not self._frontier.has_more or self._is_stopped:
             self.flush()
         else:
             self._flush_later()
@@ -177,7 +205,7 @@ class VisitCommits:
         self._committing = self._committing[len(batch) :]
         engine.batch_committed(answer.committed)
         self._on_commit(acknowledged, answer.committed)
-        if self._flush_again or self._is_stopped or len(self._batch) >= self._options.commit.visits:
+        if self._flush_again or self._is_stopped or self._is_full:
             self._flush_again = False
             self.flush()
         elif self._batch:

@@ -19,7 +19,8 @@ from crawler.urls.keys import host_key
 
 _MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 30_000  # another process of this crawl may be committing
-_LOG_PAGES = 12_000  # of 4 kB, after which the log is copied into the database; a commit may add some thousand more
+# Pages of 4 kB after which the log is copied into the database; the commit before that may have added 6,000.
+_LOG_PAGES = 10_000
 _LOG_GROWTH = 2_000  # pages by which a log grows that could not begin anew, until that is tried again
 _RESTART_MS = 100  # that a checkpoint waits for readers and writers
 # Concurrent writers could corrupt a write-ahead log in releases before this one.

@@ -14,7 +14,7 @@ from crawler.stores.contract.urls import VisitChoice, WithoutHold
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, clock_of
 
-_SLICE = 5_000  # URLs a transaction: other writers wait a moment
+SLICE = 5_000  # rows a transaction: other writers wait a moment
 _VISITED_ALONE = (Kind.ROBOTS, Kind.PROBE)  # visited when their host needs it, never by wish
 _FAILED = {
     *UNREACHABLE,
@@ -38,7 +38,7 @@ _CHOSEN = {
 }
 _MAKE_DUE = f"""
 UPDATE urls SET due = ?1, state = {State.WAITING:d}, tries = 0, crashes = 0,
-    reason = iif(state = {State.PARKED:d}, last_reason, reason)
+    reason = iif(state = {State.PARKED:d}, coalesce(last_reason, {Reason.RETURNED:d}), reason)
 WHERE id = ?2
 """
 
@@ -53,33 +53,48 @@ def make_due(
 ) -> tuple[int | None, int]:
     """Make a slice of URLs due; return where the next begins, or None at the end, and how many there were."""
     rows: list[Any] = connection.execute(
-        f"SELECT id, host, level FROM urls WHERE id > ?3 AND ({_CHOSEN[choice]}) ORDER BY id LIMIT {_SLICE}",
+        f"SELECT id, host, level FROM urls WHERE id > ?3 AND ({_CHOSEN[choice]}) ORDER BY id LIMIT {SLICE}",
         (now, host, after),
     ).fetchall()
     connection.executemany(_MAKE_DUE, [(now, number) for number, _, _ in rows])
     for _, owner, level in rows:
         ledger.add_waiting(owner, now, level)
-    return (rows[-1][0] if len(rows) == _SLICE else None), len(rows)
+    return (rows[-1][0] if len(rows) == SLICE else None), len(rows)
 
 
-def end_holds(connection: apsw.Connection, host: int | None, now: float, without_hold: WithoutHold) -> None:
-    """End the long rests of hosts that gave no answer, and fetch a robots.txt anew that could not be had.
+def end_holds(
+    connection: apsw.Connection, host: int | None, now: float, without_hold: WithoutHold, start: int
+) -> int | None:
+    """End the long rests of a slice of hosts that gave no answer; return where the next starts, or None at the end.
 
     A host that has asked for a rest (Retry-After, 429, 503), or has used its budget of the day, keeps it.
     """
     held: list[Any] = connection.execute(
         f"""SELECT host, name, {CLOCK_COLUMNS} FROM hosts h
             WHERE held_until > ?1 AND held_until <> ?3 AND (?2 IS NULL OR host = ?2)
-              AND NOT EXISTS (SELECT 1 FROM urls u WHERE u.host = h.host AND u.last_reason = {Reason.BUSY:d})""",
-        (now, host, next_day(now)),
+              AND host >= ?4
+              AND NOT EXISTS (SELECT 1 FROM urls u WHERE u.host = h.host AND u.last_reason = {Reason.BUSY:d})
+            ORDER BY host LIMIT {SLICE}""",
+        (now, host, next_day(now), start),
     ).fetchall()
     clocks = [(without_hold(name, clock_of(columns)), number) for number, name, *columns in held]
     connection.executemany(
         "UPDATE hosts SET held_until = ?, next_visit = ? WHERE host = ?",
         [(clock.held_until, clock.next_visit, number) for clock, number in clocks],
     )
-    connection.execute(
-        """UPDATE origins SET expires = ?1, held_until = 0
-           WHERE held_until > ?1 AND (status = 0 OR status >= 500 AND status <> 503) AND (?2 IS NULL OR host = ?2)""",
-        (now, host),
+    return held[-1][0] + 1 if len(held) == SLICE else None
+
+
+def expire_robots(connection: apsw.Connection, host: int | None, now: float, after: str) -> str | None:
+    """Have a slice of the robots.txt that could not be had fetched anew; return after which the next begins, or None."""
+    origins: list[Any] = connection.execute(
+        f"""SELECT origin FROM origins
+            WHERE origin > ?3 AND held_until > ?1 AND (status = 0 OR status >= 500 AND status <> 503)
+              AND (?2 IS NULL OR host = ?2)
+            ORDER BY origin LIMIT {SLICE}""",
+        (now, host, after),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE origins SET expires = ?, held_until = 0 WHERE origin = ?", [(now, *row) for row in origins]
     )
+    return origins[-1][0] if len(origins) == SLICE else None

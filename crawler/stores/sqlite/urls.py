@@ -41,6 +41,7 @@ FROM urls u LEFT JOIN urls v ON v.id = u.via LEFT JOIN url_facts f ON f.id = u.i
 WHERE u.host = ? AND u.rest = ?
 """
 
+_FIRST_KEY = -(1 << 63)  # of hosts and sites
 _Add = Callable[[apsw.Connection, HostLedger, Sequence[NewUrl]], int]
 
 
@@ -78,8 +79,7 @@ class SqliteUrls:
             return due_again.count_chosen(self._database.connection, choice, host, now)
 
     def make_due(self, choice: VisitChoice, host: int | None, now: float, without_hold: WithoutHold) -> int:
-        with self._database.transaction() as connection:
-            due_again.end_holds(connection, host, now, without_hold)
+        self._end_holds(host, now, without_hold)
         count, after = 0, 0
         while True:
             with self._database.changing(now) as (connection, ledger):
@@ -88,6 +88,16 @@ class SqliteUrls:
             if last is None:
                 return count
             after = last
+
+    def _end_holds(self, host: int | None, now: float, without_hold: WithoutHold) -> None:
+        start: int | None = _FIRST_KEY
+        while start is not None:
+            with self._database.transaction() as connection:
+                start = due_again.end_holds(connection, host, now, without_hold, start)
+        after: str | None = ""
+        while after is not None:
+            with self._database.transaction() as connection:
+                after = due_again.expire_robots(connection, host, now, after)
 
     def seeds(self, after: int = 0) -> Iterator[tuple[int, str]]:
         with self._database.errors():
@@ -110,13 +120,27 @@ class SqliteUrls:
             yield part
 
     def review_budgets(self, now: float) -> None:
-        with self._database.transaction() as connection:
-            connection.execute("UPDATE sites SET review = ? WHERE excess > 0", (now,))
-            # A host whose daily budget is spent is held until exactly the next day begins.
-            connection.execute(
-                "UPDATE hosts SET held_until = 0, due = iif(due IS NULL, NULL, ?1) WHERE held_until = ?2",
-                (now, next_day(now)),
-            )
+        self._in_slices(
+            "SELECT site FROM sites WHERE site >= ?1 AND excess > 0 ORDER BY 1",
+            "UPDATE sites SET review = ?1 WHERE site = ?2",
+            now,
+        )
+        # A host whose daily budget is spent is held until exactly the next day begins.
+        self._in_slices(
+            f"SELECT host FROM hosts WHERE host >= ?1 AND held_until = {next_day(now)!r} ORDER BY 1",
+            "UPDATE hosts SET held_until = 0, due = iif(due IS NULL, NULL, ?1) WHERE host = ?2",
+            now,
+        )
+
+    def _in_slices(self, choose: str, change: str, now: float) -> None:
+        """Change rows in short transactions: those whose keys, from the first parameter on, a statement returns."""
+        start, is_last = _FIRST_KEY, False
+        while not is_last:
+            with self._database.transaction() as connection:
+                keys = [key for (key,) in connection.execute(f"{choose} LIMIT {due_again.SLICE}", (start,))]
+                connection.executemany(change, [(now, key) for key in keys])
+            is_last = len(keys) < due_again.SLICE
+            start = keys[-1] + 1 if keys else start
 
     def collisions(self, key: Key) -> list[str]:
         with self._database.errors():
