@@ -23,7 +23,11 @@ from crawler.worker.runtime import Runtime, Similarities, StoreCalls, Timers
 
 logger = logging.getLogger(__name__)
 
-LINKS_A_COMMIT = 10_000  # links after which a commit ends: each may change a page of the store, all go through its log
+# Pages of the store's log that one commit of each worker may take, together: more would make the log too large.
+PAGES_OF_COMMITS = 6_000
+PAGES_A_LINK = 2.0  # of the store that a new link changes: at the start, before any was measured
+_MEASURABLE = 200  # links of a commit from which pages a link are measured
+_FORGOTTEN = 0.1  # share of the largest measurement that each commit forgets
 
 # Called when a visit is acknowledged, with its page if that was wanted; or with the error by which it cannot be.
 Acknowledge = Callable[[BaseException | None, ExportedDocument | None], None]
@@ -51,15 +55,18 @@ class VisitCommits:
         frontier: Frontier,
         options: Options,
         on_commit: Callable[[Sequence[Visited], CommitSummary], None],
+        workers: Callable[[], int],
     ) -> None:
         self._runtime = runtime
         self._calls = calls
         self._frontier = frontier
         self._options = options
         self._on_commit = on_commit  # called with the acknowledged visits of a batch
+        self._workers = workers  # how many share the store
         self._timers = Timers(runtime.clock)
         self._batch: list[_UncommittedVisit] = []  # for the next commits
         self._links = 0  # of the batch
+        self._pages_a_link = PAGES_A_LINK
         self._committing: list[_UncommittedVisit] = []
         self._comparing: dict[Key, _UncommittedVisit] = {}  # held back until their texts are compared
         self._flush_again = False
@@ -111,18 +118,24 @@ class VisitCommits:
     def _size_of_next(self) -> int:
         """Return how many visits of the batch the next commit takes."""
         most = self._options.commit.visits
-        if self._links <= LINKS_A_COMMIT:
+        most_links = self._links_a_commit
+        if self._links <= most_links:
             return most
-        links = 0
-        for size, entry in enumerate(self._batch[:most], 1):
+        links = _links_of(self._batch[0])
+        for size, entry in enumerate(self._batch[1:most], 1):
             links += _links_of(entry)
-            if links >= LINKS_A_COMMIT:
+            if links > most_links:
                 return size
         return most
 
     @property
+    def _links_a_commit(self) -> float:
+        """Most links of a commit of several visits: it writes few pages if most are known, else two or three for each."""
+        return PAGES_OF_COMMITS / self._workers() / self._pages_a_link
+
+    @property
     def _is_full(self) -> bool:
-        return len(self._batch) >= self._options.commit.visits or self._links >= LINKS_A_COMMIT
+        return len(self._batch) >= self._options.commit.visits or self._links >= self._links_a_commit
 
     def stop(self) -> None:
         """From now on, commit each result at once."""
@@ -188,6 +201,10 @@ class VisitCommits:
 
     def _committed(self, batch: Sequence[_UncommittedVisit], answer: CommitAnswer) -> None:
         engine, acknowledged = self._runtime.engine, []
+        links = sum(map(_links_of, batch))
+        if links >= _MEASURABLE:
+            measured = answer.committed.pages_written / links
+            self._pages_a_link = max(measured, (1 - _FORGOTTEN) * self._pages_a_link)
         for entry in batch:
             visited = entry.result.visited
             key = visited.visit.key

@@ -28,7 +28,7 @@ from crawler.stores.contract.urls import Judge
 
 logger = logging.getLogger(__name__)
 
-LINKS_A_VISIT = 2_000  # links that are inserted with a visit; further ones in transactions before it
+LINKS_A_VISIT = 1_000  # links that are inserted with a visit; further ones in transactions before it
 STEPS = (
     "before append",
     "after append",

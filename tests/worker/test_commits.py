@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from crawler.items import Kind, Page, Visit, Visited
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
-from crawler.worker.commits import LINKS_A_COMMIT
+from crawler.worker.commits import PAGES_A_LINK, PAGES_OF_COMMITS
 from crawler.worker.committer import LINKS_A_VISIT
 from tests.frontier.simulation import Simulation, fetched_page, seeded
 from tests.samples import NOW, acquire, link
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-@pytest.mark.parametrize("links", [3, LINKS_A_VISIT - 500, LINKS_A_VISIT + 500])
+@pytest.mark.parametrize("links", [3, LINKS_A_VISIT - 300, LINKS_A_VISIT + 300])
 def test_a_commit_ends_when_it_has_many_links(links: int, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[tuple[int, int]] = []  # pages and their links
     commit = store.commits.commit
@@ -50,7 +50,9 @@ def test_a_commit_ends_when_it_has_many_links(links: int, store: Store, monkeypa
     urls = [f"http://h{number}.test/" for number in range(HOSTS)]
     Simulation(seeded(store, *urls), respond, horizon=0.5).run(NOW + 20)
     most = min(links, LINKS_A_VISIT)
-    full = -(-LINKS_A_COMMIT // most)  # pages with which a commit has enough links
+    # Pages with which a commit has enough links, as long as a link costs what is assumed; here it costs less.
+    full = PAGES_OF_COMMITS / PAGES_A_LINK // most
     assert sum(pages for pages, found in commits if found) >= HOSTS
-    assert max(pages for pages, found in commits if found) <= full
+    first = next(pages for pages, found in commits if found)
+    assert first <= full
     assert store.urls.count() > HOSTS * links

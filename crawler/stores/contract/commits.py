@@ -45,6 +45,7 @@ class CommitSummary(Struct, frozen=True, kw_only=True):
     visits: Mapping[Key, CommittedVisit] = {}
     template_hosts: Collection[int] = ()  # hosts with a new `TemplateJob`
     bytes_archived: int = 0
+    pages_written: int = 0  # of the store's log of changes
 
     @property
     def duplicates(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from crawler.items import Reason, State
 
 # Bytes that the log of changes takes on the disk, at most, unless a process goes on reading an old state of the store.
-LARGEST_LOG = 64 * 1024 * 1024
+LARGEST_LOG = 64_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
+from msgspec.structs import replace
 
 from crawler.frontier.next_state import GONE_AFTER_MISSING
 from crawler.frontier.priority import PriorityInputs, level_of
@@ -62,9 +63,11 @@ class SqliteCommits:
         self._probe_after = probe_after
 
     def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> CommitSummary:
+        before = self._database.pages_written
         with self._database.changing(now) as (connection, ledger):
             index = self._similarity.index_for_commit(connection)
-            return self._commit(connection, ledger, index, batch, segments, now)
+            summary = self._commit(connection, ledger, index, batch, segments, now)
+        return replace(summary, pages_written=self._database.pages_written - before)
 
     def _commit(
         self,

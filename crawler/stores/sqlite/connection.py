@@ -19,10 +19,11 @@ from crawler.urls.keys import host_key
 
 _MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 30_000  # another process of this crawl may be committing
-# Pages of 4 kB after which the log is copied into the database; the commit before that may have added 6,000.
-_LOG_PAGES = 10_000
+# Pages of 4 kB after which the log is copied into the database. Commits that others begin until that is done may add
+# 6,000, as `crawler.worker.commits` sees to.
+_LOG_PAGES = 9_000
 _LOG_GROWTH = 2_000  # pages by which a log grows that could not begin anew, until that is tried again
-_RESTART_MS = 100  # that a checkpoint waits for readers and writers
+_FIRST_MS, _AGAIN_MS = 1_000, 100  # that a checkpoint waits for readers and writers, at first and when that failed
 # Concurrent writers could corrupt a write-ahead log in releases before this one.
 _OLDEST_SAFE_SQLITE = 3_051_003
 
@@ -91,7 +92,7 @@ class _Checkpoints:
             self._next = _LOG_PAGES
         if pages >= self._next:
             # Like SQLite, ignore failures: the commit is done, and the next one reports what is wrong with the disk.
-            connection.set_busy_timeout(_RESTART_MS)
+            connection.set_busy_timeout(_FIRST_MS if self._next == _LOG_PAGES else _AGAIN_MS)
             try:
                 connection.wal_checkpoint(database, apsw.SQLITE_CHECKPOINT_RESTART)
                 self._next = _LOG_PAGES
