@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-import apsw
 import pytest
 
 from crawler import system
@@ -146,26 +145,25 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytes
         system.lock_file(file)
 
 
-def test_who_reads_a_database_is_found_by_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = apsw.Connection(str(tmp_path / "a.db"))
-    writer.pragma("journal_mode", "wal")
-    writer.execute("CREATE TABLE numbers (number)")
+def test_a_lock_for_reading_is_found_with_its_process(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(10))
     program = (
-        "import apsw, sys\n"
-        f"connection = apsw.Connection({str(tmp_path / 'a.db')!r})\n"
-        "connection.execute('BEGIN; SELECT * FROM numbers').fetchall()\n"
-        "print('reading', flush=True)\n"
+        "import fcntl, sys\n"
+        f"file = open({str(tmp_path / 'file')!r}, 'rb+')\n"
+        "fcntl.lockf(file, fcntl.LOCK_SH, 1, 3)\n"
+        "fcntl.lockf(file, fcntl.LOCK_EX, 1, 5)\n"
+        "print('locked', flush=True)\n"
         "sys.stdin.read()\n"
     )
-    reader = [sys.executable, "-c", program]
-    with subprocess.Popen(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    words = [sys.executable, "-c", program]
+    with (
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+        (tmp_path / "file").open("rb") as file,
+    ):
         assert process.stdout is not None
         process.stdout.readline()
-        holders = system.lock_holders(tmp_path / "a.db-shm")
-        assert holders is not None
-        assert [holder.pid for holder in holders if 123 <= holder.first <= holder.last <= 127] == [process.pid]
+        found = [system.reader_of_byte(file, byte) for byte in range(10)]
+        assert found == [None, None, None, process.pid, *[None] * 6]
         process.kill()
-    assert system.lock_holders(tmp_path / "absent") is None
-    without_proc(monkeypatch)
-    assert system.lock_holders(tmp_path / "a.db-shm") is None
-    writer.close()
+        process.wait()
+        assert system.reader_of_byte(file, 3) is None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from scrapy.exceptions import UsageError
 
@@ -19,15 +18,15 @@ from crawler.monitor.run_settings import settings_of_last_run
 from crawler.monitor.terminal import escape_controls
 from crawler.monitor.text import account_data, next_due, span_of
 from crawler.stores.contract.archive import SegmentState
-from crawler.stores.contract.crawl import LARGEST_LOG, CrawlAccount
+from crawler.stores.contract.crawl import CrawlAccount
+from crawler.stores.contract.log import LARGEST_LOG
 from crawler.stores.contract.partitions import WorkerStatus
-from crawler.stores.contract.store import Store
-from crawler.stores.open import open_store
+from crawler.stores.open import open_store, read_log
 from crawler.system import command_of
 from crawler.worker.startup import last_politeness
 from crawler.worker.supervisor import line_of
 
-_LOOKS, _LOOK_EVERY = 3, 0.2  # at the readers of the store, because others only read for a moment; seconds between them
+_LOOKS, _LOOK_EVERY = 3, 0.2  # further looks at who reads the store, and seconds before each
 _LONGEST_COMMAND = 100  # characters of the command line of a process that are shown
 
 
@@ -77,14 +76,13 @@ class StatusCommand(OrbweaverCommand):
                 store.partitions.workers(),
                 store.crawl.size(),
             )
-            log = _log_of(store, workers)
         finally:
             store.close()
+        log = _log_of(options.store)
         now = steady_clock()()
         if as_json:
             used = settings_of_last_run(facts)
-            data = _as_data(account, segments, workers, size, now) | {"settings": used, "log_bytes": log.size}
-            print(json.dumps(data | {"old_readers": log.readers}))
+            print(json.dumps(_as_data(account, segments, workers, size, now) | {"settings": used} | log.as_data()))
         else:
             lines = [*_lines(str(options.crawl.dir), account, segments, workers, size, now), *_log_lines(log)]
             print(as_called("\n".join([*lines, *(f"  {line}" for line in lines_on_settings(self.settings, facts))])))
@@ -92,43 +90,44 @@ class StatusCommand(OrbweaverCommand):
 
 
 class _Log(NamedTuple):
-    """The store's log of changes, and the processes that keep it from being cut; None = the system does not tell."""
+    """The size of the store's log, and the processes that keep it from being cut; 0 = one that cannot be seen."""
 
     size: int
-    readers: list[dict[str, Any]] | None
+    readers: list[int]
+
+    def as_data(self) -> dict[str, object]:
+        return {
+            "log_bytes": self.size,
+            "old_readers": [{"pid": pid, "command": command_of(pid)} for pid in self.readers],
+        }
 
 
-def _log_of(store: Store, workers: Sequence[WorkerStatus]) -> _Log:
-    size, ours = store.crawl.log_size(), {worker.pid for worker in workers} | {os.getpid()}
-    if size <= LARGEST_LOG:
-        return _Log(size, [])
-    found: set[int] | None = None
-    for look in range(_LOOKS):
-        time.sleep(_LOOK_EVERY if look else 0.0)
-        now = store.crawl.readers()
-        if now is None:
-            return _Log(size, None)
-        found = set(now) - ours if found is None else found & set(now)
-    return _Log(size, [{"pid": pid, "command": command_of(pid)} for pid in sorted(found or ())])
+def _log_of(address: str) -> _Log:
+    """Look at the log several times: some processes read for a moment only."""
+    log = read_log(address)
+    found = set(log.old_readers)
+    for _ in range(_LOOKS if log.size > LARGEST_LOG else 0):
+        time.sleep(_LOOK_EVERY)
+        found &= read_log(address).old_readers
+    return _Log(log.size, sorted({pid for _, _, pid in found}))
 
 
 def _log_lines(log: _Log) -> Iterator[str]:
     if log.size <= LARGEST_LOG:
         return
-    names = [
-        f"process {reader['pid']}" + (f" ({_cut(reader['command'])})" if reader["command"] else "")
-        for reader in log.readers or ()
-    ]
-    if names:
-        who = f"{' and '.join(names)} {'reads' if len(names) == 1 else 'read'} an old state of the store"
-        yield f"  its log has grown to {log.size / 1e6:.0f} MB, because {who}; it is cut when that ends"
-    elif log.readers is None:
-        yield (
-            f"  its log has grown to {log.size / 1e6:.0f} MB: some process reads, or has read, an old state of the "
-            "store (this system does not say which); it is cut when that ends"
-        )
+    grown = f"  its log has grown to {log.size / 1e6:.0f} MB"
+    if log.readers:
+        verb = "reads" if len(log.readers) == 1 else "read"
+        who = " and ".join(map(_process, log.readers))
+        yield f"{grown}, because {who} {verb} an old state of the store; it is cut when that ends"
     else:
-        yield f"  its log has grown to {log.size / 1e6:.0f} MB; no process needs it, and the next commits cut it"
+        yield f"{grown}; no process needs it any more, and the next commits cut it"
+
+
+def _process(pid: int) -> str:
+    command = command_of(pid) if pid else ""
+    shown = f" ({_cut(command)})" if command else ""
+    return f"process {pid}{shown}" if pid else "a process outside of this container"
 
 
 def _cut(command: str) -> str:

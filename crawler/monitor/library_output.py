@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import IO, Final
 
 from crawler.errors import CrawlError
 from crawler.monitor.terminal import escape_controls
@@ -53,12 +53,13 @@ def quiet_libraries() -> Iterator[None]:
     If the block fails with an error that is not one of ours, the last lines of native code are shown: they may say why.
     """
     count_library_messages(Counter())
-    if not _is_standard(sys.stderr):  # it was replaced, and native code writes elsewhere anyway
+    file = _temporary_file() if _is_standard(sys.stderr) else None  # else native code writes elsewhere anyway
+    if file is None:
         yield
         return
     ours = sys.stderr
     ours.flush()
-    with tempfile.TemporaryFile() as caught, os.fdopen(os.dup(_STDERR), "w", buffering=1, errors="replace") as terminal:
+    with file as caught, os.fdopen(os.dup(_STDERR), "w", buffering=1, errors="replace") as terminal:
         os.dup2(caught.fileno(), _STDERR)
         sys.stderr = terminal
         try:
@@ -74,6 +75,14 @@ def quiet_libraries() -> Iterator[None]:
                 terminal.flush()
             os.dup2(terminal.fileno(), _STDERR)
             sys.stderr = ours
+
+
+def _temporary_file() -> IO[bytes] | None:
+    """Return a temporary file, if there is a place for it; messages of native code are the lesser evil."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        return None
 
 
 def _is_standard(stream: object) -> bool:

@@ -9,7 +9,9 @@ from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import Misconfigured
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.priority import Order
+from crawler.stores.contract.log import StoreLog
 from crawler.stores.contract.store import Store
+from crawler.stores.sqlite.log import log_of
 from crawler.stores.sqlite.store import SqliteStore
 
 
@@ -33,17 +35,26 @@ def open_store(
     politeness group of a host name, or an empty text. A new crawl gets the `order` in which its URLs are visited; an
     older one must have it already.
     """
+    return SqliteStore(
+        _sqlite_path(address),
+        read_only=read_only,
+        check=check,
+        durable=durable,
+        budgets=budgets,
+        probe_after=probe_after,
+        duplicates=duplicates,
+        group_of=group_of,
+        order=order,
+    )
+
+
+def read_log(address: str) -> StoreLog:
+    """Return the log of the store at an address, which this process must not have open."""
+    return log_of(_sqlite_path(address))
+
+
+def _sqlite_path(address: str) -> Path:
     engine, colon, place = address.partition(":")
     if engine == "sqlite" and colon and place:
-        return SqliteStore(
-            Path(place),
-            read_only=read_only,
-            check=check,
-            durable=durable,
-            budgets=budgets,
-            probe_after=probe_after,
-            duplicates=duplicates,
-            group_of=group_of,
-            order=order,
-        )
+        return Path(place)
     raise Misconfigured(f"STORE={address!r}: not a store that Orbweaver knows; write sqlite:PATH, or leave it unset.")

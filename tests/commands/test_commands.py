@@ -292,14 +292,18 @@ def test_status_tells_who_keeps_the_log_from_being_cut(tmp_path: Path) -> None:
         writer.execute("CREATE TABLE scratch (content)")
         for _ in range(7):
             writer.execute("INSERT INTO scratch VALUES (zeroblob(10000000))")
-        output = scrapy("status", CRAWL_DIR=tmp_path).stdout
-        data = json.loads(scrapy("status", "--json", CRAWL_DIR=tmp_path).stdout)
+        with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as innocent:
+            assert innocent.stdout is not None
+            innocent.stdout.readline()  # it reads the newest state
+            output = scrapy("status", CRAWL_DIR=tmp_path).stdout
+            data = json.loads(scrapy("status", "--json", CRAWL_DIR=tmp_path).stdout)
+            innocent.kill()
         reader.kill()
     assert re.search(rf"its log has grown to 7\d MB, because process {reader.pid} \(", output)
     assert "import sys\\nfrom crawler" in output
     assert data["log_bytes"] > 70_000_000
     assert data["old_readers"] == [{"pid": reader.pid, "command": " ".join(words)}]
-    assert "no process needs it" in scrapy("status", CRAWL_DIR=tmp_path).stdout
+    assert "no process needs it any more" in scrapy("status", CRAWL_DIR=tmp_path).stdout
     writer.close()
 
 

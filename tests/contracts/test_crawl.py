@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from crawler.frontier.next_state import NextState
 from crawler.items import Outcome, Reason, State, Visit
-from crawler.stores.contract.crawl import LARGEST_LOG
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import Judge
 from crawler.urls.hosts import host_of
@@ -57,18 +54,6 @@ def test_summaries_of_runs_are_returned_in_order(store: Store) -> None:
     store.crawl.add_run({"pages": 1, "finished": "dönè"}, NOW)
     store.crawl.add_run({"pages": 2}, NOW + 1)
     assert store.crawl.runs() == [{"pages": 1, "finished": "dönè", "ended": NOW}, {"pages": 2, "ended": NOW + 1}]
-
-
-def test_who_reads_the_store_is_told(store: Store, opener: Opener) -> None:
-    another = opener()
-    store.commits.commit([], [], NOW)
-    assert store.crawl.log_size() <= LARGEST_LOG
-    assert store.crawl.readers() == []
-    with another.survey() as survey:
-        survey.span()
-        assert store.crawl.readers() == [os.getpid()]
-    assert store.crawl.readers() == []
-    another.close()
 
 
 def test_committed_rows_are_there_for_the_next_process(opener: Opener) -> None:

@@ -99,3 +99,11 @@ def test_native_code_is_heard_only_if_the_command_fails_unexpectedly(ending: str
         [sys.executable, "-c", PROGRAM.format(ending=ending)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert ended.stderr.splitlines() == shown
+
+
+def test_without_a_place_for_temporary_files_commands_work(tmp_path: Path) -> None:
+    program = PROGRAM.format(ending="pass").replace(
+        "import os, sys", "import os, sys, tempfile; tempfile.tempdir = '/nowhere'"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stderr.splitlines() == ["before", "native words \x1b[31m", "ours", "after"]

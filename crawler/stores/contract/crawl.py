@@ -8,9 +8,6 @@ from typing import Any, Protocol
 
 from crawler.items import Reason, State
 
-# Bytes that the log of changes takes on the disk, at most, unless a process goes on reading an old state of the store.
-LARGEST_LOG = 64_000_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlAccount:
@@ -48,15 +45,6 @@ class CrawlStore(Protocol):
 
     def size(self) -> int:
         """Return the size of the store on the disk."""
-
-    def log_size(self) -> int:
-        """Return the size on the disk of changes that are not in the store's own file yet."""
-
-    def readers(self) -> Sequence[int] | None:
-        """Return the processes that read the store at this moment; None where the system does not tell it.
-
-        One that goes on reading the same state keeps the log of changes from being cut.
-        """
 
     def check(self) -> str | None:
         """Check the store for damage, and return a description of it, or None."""

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from crawler.errors import CrawlError, DiskTrouble, NoCrawl, StoreUnreachable
-from crawler.stores.contract.crawl import LARGEST_LOG
+from crawler.stores.contract.log import LARGEST_LOG
 from crawler.stores.contract.partitions import PARTITIONS
 from crawler.stores.sqlite import schema
 from crawler.stores.sqlite.migrations import MIGRATIONS

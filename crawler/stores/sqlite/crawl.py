@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from crawler.items import Kind, Reason, State
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.frontier import first_due
-from crawler.system import lock_holders
-
-_READ_LOCKS = range(123, 128)  # bytes of the -shm file that readers lock; the names of SQLite's source: WAL_READ_LOCK
 
 
 class SqliteCrawl:
@@ -66,18 +62,6 @@ class SqliteCrawl:
         with self._database.errors():
             pages: int = self._database.connection.pragma("page_count")
             return pages * int(self._database.connection.pragma("page_size"))
-
-    def log_size(self) -> int:
-        try:
-            return Path(self._database.connection.filename_wal).stat().st_size
-        except OSError:  # there is none
-            return 0
-
-    def readers(self) -> Sequence[int] | None:
-        holders = lock_holders(Path(f"{self._database.connection.filename}-shm"))
-        if holders is None:
-            return None
-        return [holder.pid for holder in holders if holder.first in _READ_LOCKS and holder.last in _READ_LOCKS]
 
     def check(self) -> str | None:
         with self._database.errors():
