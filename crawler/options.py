@@ -354,6 +354,8 @@ def _text_file(read: _Reader, setting: str) -> tuple[str, str]:
 
 
 def _contact(contact: str) -> str:
+    if contact and "@" not in contact and "://" not in contact:
+        raise Misconfigured(f"CONTACT={contact!r}: must be a URL, such as https://your.site/bot, or an e-mail address.")
     if contact and not (contact.isprintable() and contact.isascii()):
         raise Misconfigured("CONTACT: must be a URL or an e-mail address on one line, in ASCII.")
     return contact
@@ -505,14 +507,18 @@ def _proxy(url: str) -> str:
         return ""
     try:
         parts = urlsplit(url)
-        is_complete = bool(parts.hostname and parts.port) and not parts.path.strip("/") + parts.query + parts.fragment
+        is_plain = "@" not in parts.netloc.rpartition("@")[0]
+        is_complete = (
+            bool(is_plain and parts.hostname and parts.port)
+            and not parts.path.strip("/") + parts.query + parts.fragment
+        )
     except ValueError:
         is_complete = False
     if not is_complete or parts.scheme not in PROXY_SCHEMES or not url.isascii() or _UNPRINTABLE.search(unquote(url)):
         shown = re.sub(r"^(\w+://)?.*@", r"\1***@", url, flags=re.DOTALL)
         raise Misconfigured(
             f"PROXY_URL={shown!r}: must be {', '.join(f'{scheme}://HOST:PORT' for scheme in PROXY_SCHEMES)}, perhaps "
-            "with NAME:PASSWORD@ before the host. The proxy is told addresses; one that resolves names (socks5h) is "
+            "with NAME:PASSWORD@ before the host, whose special characters are written as %40 for @. The proxy is told addresses; one that resolves names (socks5h) is "
             "not used."
         )
     return url

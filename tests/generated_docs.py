@@ -246,7 +246,8 @@ _VALUES = frozenset(["auto"])  # words in lower case that may begin a text
 def _escaped(text: str) -> str:
     """Return Markdown that shows a text unchanged, with names of settings and options as code."""
     text = text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
-    return _CODE.sub(lambda found: f"`{found[0]}`", text)
+    parts = text.split("`")  # every second one is code already
+    return "`".join(part if place % 2 else _CODE.sub(r"`\g<0>`", part) for place, part in enumerate(parts))
 
 
 if __name__ == "__main__":

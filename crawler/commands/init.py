@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
-from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of
+from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, print_message
 from crawler.engine.given_settings import CRAWL_FILE
 from crawler.engine.seeds import seeds_of_argument
 from crawler.errors import Misconfigured
 from crawler.files import write_text_atomically
+from crawler.monitor.text import in_directory
 from crawler.stores.open import open_store
 from crawler.urls.scope import MODES
 from crawler.worker.seeds import with_scheme
 from crawler.worker.startup import prepare_directory, refuse_foreign_hosts
 
+_INTERRUPTED = 130  # exit code, as a shell has it for Ctrl-C
 _TEMPLATE = """\
-# Settings of the crawl in this directory, for all commands with -s CRAWL_DIR={directory}
+# Settings of the crawl in this directory, for all commands with {place}
 # What is given with -s counts more, what the project sets counts less. All settings: docs/settings.md
 
 # Who you are: a URL or an e-mail address, sent to every site that is visited. Without it only OWN_HOSTS are crawled.
@@ -64,7 +65,12 @@ class InitCommand(OrbweaverCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name the directory of the new crawl", print_help=False)
-        self.exitcode = exit_code_of(lambda: self._init(Path(args[0]), opts))
+        try:
+            self.exitcode = exit_code_of(lambda: self._init(Path(args[0]), opts))
+        except KeyboardInterrupt:  # at a question
+            print(file=sys.stderr)
+            print_message("stopped; nothing was changed.")
+            self.exitcode = _INTERRUPTED
 
     def _init(self, directory: Path, opts: argparse.Namespace) -> int:
         assert self.settings is not None
@@ -73,13 +79,14 @@ class InitCommand(OrbweaverCommand):
             raise Misconfigured(
                 f"{file}: exists already, and is yours. Nothing was changed; edit it, or name another DIR."
             )
-        contact = _answer(opts.contact, "Contact, a URL or e-mail address that every site gets (CONTACT)", "")
+        given = opts.contact if opts.contact is not None else self.settings.get("CONTACT") or None
+        contact = _answer(given, "Contact, a URL or e-mail address that every site gets (CONTACT)", "")
         given_seeds = _answer(opts.seeds, "Seeds, a file or URLs with commas", "")
         scope = _answer(opts.scope, f"How far links are followed: {', '.join(MODES)}", "domains")
         self.settings.update({"CRAWL_DIR": str(directory), "CONTACT": contact, "SCOPE": scope}, priority="cmdline")
         options = self.options()
         seeds = list(seeds_of_argument(given_seeds, with_scheme(options.urls.new_policy().canonicalize)))
-        refuse_foreign_hosts(options, [seed.url for seed in seeds])
+        refuse_foreign_hosts(options, [seed.url for seed in seeds], "--contact ")
         prepare_directory(options)
         store = open_store(
             options.store, budgets=options.budgets, group_of=options.politeness.group_of, order=options.order
@@ -88,11 +95,12 @@ class InitCommand(OrbweaverCommand):
             store.urls.add_seeds(seeds, steady_clock()())
         finally:
             store.close()
-        values = {"directory": directory, "contact": json.dumps(contact), "scope": json.dumps(scope)}
+        values = {"place": in_directory(directory), "contact": json.dumps(contact), "scope": json.dumps(scope)}
         write_text_atomically(file, _TEMPLATE.format(**values))
         more = "" if seeds else " -a seeds=FILE-or-URLs"
-        print(f"{file} is written, {len(seeds)} seeds are added. Next:")
-        print(as_called(f"  scrapy crawl web -s CRAWL_DIR={shlex.quote(str(directory))}{more}"))
+        added = "1 seed is" if len(seeds) == 1 else f"{len(seeds)} seeds are"
+        print(f"{file} is written, {added} added. Next:")
+        print(as_called(f"  scrapy crawl web {in_directory(directory)}{more}"))
         return 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,8 +16,10 @@ from crawler.clock import steady_clock
 from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, print_message
 from crawler.errors import BadInput
 from crawler.monitor.host import host_key_of, unknown_host_message
+from crawler.monitor.text import in_directory
 from crawler.stores.contract.urls import NewUrl, VisitChoice
 from crawler.stores.open import open_store
+from crawler.urls.schemes import is_web_url
 from crawler.worker.bulk_seeds import in_key_order
 from crawler.worker.seeds import BadSeed, Canonicalize, read_seeds, size_of, with_scheme
 from crawler.worker.startup import last_politeness, prepare_directory
@@ -80,6 +82,12 @@ class SeedCommand(OrbweaverCommand):
 
     def _seed(self, files: list[str], opts: argparse.Namespace) -> int:
         options, bulk = self.options(), opts.bulk
+        for file in files:
+            if is_web_url(file) and not Path(file).exists():
+                raise BadInput(
+                    f"{file}: `scrapy seed` takes files with one URL a line. Nothing was seeded; for URLs: scrapy crawl "
+                    f"web {in_directory(options.crawl.dir)} -a seeds={file}"
+                )
         canonicalize: Canonicalize = options.urls.new_policy().canonicalize
         if opts.guess_scheme:
             canonicalize = with_scheme(canonicalize)
@@ -109,7 +117,7 @@ class SeedCommand(OrbweaverCommand):
             store.close()
         what = "URLs" if bulk else "seeds"
         print(f"{counts['good']} {what} read, {new} new, {counts['bad']} bad lines; {known} URLs known.")
-        return 0
+        return BadInput.exit_code if counts["bad"] and not counts["good"] else 0
 
     def _visit_again(self, choice: VisitChoice, name: str | None, *, is_sure: bool) -> int:
         """Make known URLs due, unless there are very many."""
@@ -129,9 +137,13 @@ class SeedCommand(OrbweaverCommand):
             made = store.urls.make_due(choice, host, now, last_politeness(store, options.politeness).without_hold)
         finally:
             store.close()
-        print(
-            as_called(f"{made:,} URLs are due now: scrapy crawl web -s CRAWL_DIR={shlex.quote(str(options.crawl.dir))}")
-        )
+        if made:
+            what = f"{made:,} URLs are due now"
+        elif choice is VisitChoice.FAILED:
+            what = "Nothing has failed that is not due already"
+        else:
+            what = "Nothing to change, what waits is due already"
+        print(as_called(f"{what}: scrapy crawl web {in_directory(options.crawl.dir)}"))
         return 0
 
 

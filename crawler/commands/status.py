@@ -16,7 +16,7 @@ from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.run_settings import settings_of_last_run
 from crawler.monitor.terminal import escape_controls
-from crawler.monitor.text import account_data, next_due, span_of
+from crawler.monitor.text import account_data, in_directory, next_due, span_of
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.contract.log import LARGEST_LOG
@@ -160,7 +160,7 @@ def _lines(
         for of, reason, count in account.by_reason:
             if of is state:
                 yield f"  {state.name.lower():8} {count:9}  {reason.name.lower():20} {reason.meaning}"
-    yield f"  {next_due(account, now)}"
+    yield f"  {next_due(account, now, f'scrapy crawl web {in_directory(where)}')}"
 
 
 def _as_data(

@@ -16,7 +16,7 @@ from crawler.frontier.politeness import HOLD_AFTER_FAILURES, HostClock, Politene
 from crawler.frontier.priority import LEVELS, Order, PriorityInputs, level_parts
 from crawler.items import NOT_ASKED, ROBOTS_TOKEN, Kind, Reason, State, Tier
 from crawler.monitor.host import trust_lines
-from crawler.monitor.text import date_of, span_of
+from crawler.monitor.text import date_of, in_directory, span_of
 from crawler.monitor.unreachable import no_answer
 from crawler.options import Options
 from crawler.parse.charset import SOURCE_DESCRIPTIONS
@@ -245,7 +245,7 @@ def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Itera
     elif clock.next_visit > now:
         yield f"waits for its host: {name} is in its delay for another {span_of(clock.next_visit - now)}"
     else:
-        yield f"waits for its turn: {name} may be visited now (scrapy crawl web)"
+        yield f"waits for its turn: {name} may be visited now (scrapy crawl web {in_directory(options.crawl.dir)})"
     yield f"  {name} {_delay_of(name, clock, options.politeness)}"
     if group := options.politeness.group_of(name):
         delay = store.frontier.gates().get(group, 0.0) - now

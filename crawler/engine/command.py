@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, ClassVar, NoReturn
 
 from scrapy.addons import AddonManager
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
-from scrapy.settings import BaseSettings, Settings
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings, Settings, default_settings
 from scrapy.utils.project import get_project_settings
 
 import crawler.settings as ours
-from crawler.engine.given_settings import FILE_PRIORITY, apply_given, crawl_file, read_crawl_file
+from crawler.engine.given_settings import (
+    FILE_PRIORITY,
+    apply_given,
+    crawl_file,
+    nearest_name,
+    read_crawl_file,
+    with_origin,
+)
 from crawler.engine.wiring import refuse_commands_alone
 from crawler.errors import CrawlError, Misconfigured, NoCrawl
 from crawler.monitor.run_settings import settings_lines, settings_of_last_run
@@ -77,6 +87,29 @@ class ReadableHelp:
         parser.formatter_class = HelpFormatter
         parser.usage, parser.description = as_called(parser.usage or ""), as_called(parser.description or "")
         super().add_options(parser)  # type: ignore[misc]
+        self._parser = parser
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse options that there are not, which Scrapy takes for arguments, and values that it cannot take."""
+        for word in args:
+            if word.startswith("--") and word != "--":
+                near = get_close_matches(word.partition("=")[0], self._parser._option_string_actions, n=1)
+                setting = nearest_name(word.strip("-").partition("=")[0].replace("-", "_"))
+                meant = near[0] if near else f"-s {setting}=VALUE" if setting else ""
+                hint = f" Did you mean {meant}?" if meant else ""
+                raise UsageError(f"{word}: there is no such option.{hint}", print_help=False)
+        for given in opts.set:
+            name, _, value = given.partition("=")
+            if isinstance(getattr(default_settings, name, None), dict) and not _is_json_object(value):
+                raise UsageError(f"-s {given}: the value must be a JSON object, such as {{}}", print_help=False)
+        super().process_options(args, opts)  # type: ignore[misc]
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 class OrbweaverCommand(ReadableHelp, ScrapyCommand):
@@ -127,7 +160,8 @@ def command_options(settings: Settings) -> Options:
     """Return the options of a command that starts no crawler."""
     prepare_settings(settings)
     refuse_commands_alone(settings)
-    return Options.of(settings)
+    with with_origin(settings):
+        return Options.of(settings)
 
 
 def program_here() -> str:

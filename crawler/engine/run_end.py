@@ -9,7 +9,7 @@ from crawler.engine.command import exit_with, print_message
 from crawler.errors import FINISHED_BADLY, BadInput, CrawlError
 from crawler.items import Outcome
 from crawler.monitor.summary import summary_data
-from crawler.monitor.text import account_data
+from crawler.monitor.text import account_data, in_directory
 from crawler.monitor.unreachable import unreachable_lines, unreachable_seeds
 from crawler.options import Options
 from crawler.stores.contract.crawl import CrawlAccount
@@ -41,7 +41,8 @@ def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
         if not account.known:
             raise BadInput(
                 f"{options.crawl.dir}: this crawl has no URLs, because it never had a seed. Nothing was visited; give "
-                "it seeds with `scrapy crawl web -a seeds=FILE-or-URLs`, or with `scrapy seed FILE`."
+                f"it seeds with `scrapy crawl web {in_directory(options.crawl.dir)} -a seeds=FILE-or-URLs`, or with "
+                f"`scrapy seed {in_directory(options.crawl.dir)} FILE`."
             )
         data["crawl"] = account_data(account, segments)
         store.crawl.add_run(data, now)
@@ -50,7 +51,9 @@ def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
         store.close()
     broken = sum(row["visits"] for row in data["outcomes"] if row["outcome"] == Outcome.BROKEN.name.lower())
     if unreachable:
-        return EndedRun(account, FINISHED_BADLY, "\n".join(unreachable_lines(unreachable)))
+        has_proxy = bool(options.fetch.proxy)
+        complaint = "\n".join(unreachable_lines(unreachable, options.crawl.dir, has_proxy=has_proxy))
+        return EndedRun(account, FINISHED_BADLY, complaint)
     if broken > ERROR_BUDGET * data["visits"]:
         complaint = f"our own code failed on {broken} of {data['visits']} visits; see the log."
         return EndedRun(account, FINISHED_BADLY, complaint)

@@ -15,12 +15,15 @@ from crawler.worker.session import Session
 from crawler.worker.startup import refuse_foreign_hosts
 
 _MOST_SHOWN = 20  # bad lines
+_LONGEST_PATH = 4_000  # characters; a longer text is a list of URLs
 
 
 def seeds_of_argument(text: str, canonicalize: Canonicalize) -> Iterator[NewUrl]:
     """Read seeds from a file, or from a list of URLs separated by commas."""
     if not text:
         return
+    if "://" not in text and Path(text[:_LONGEST_PATH]).is_dir():
+        raise BadInput(f"seeds={text}: a directory; name a file with one URL a line. Nothing was done.")
     if _is_file(text):
         yield from _without_bad(read_seeds(text, canonicalize))
         return
@@ -28,7 +31,7 @@ def seeds_of_argument(text: str, canonicalize: Canonicalize) -> Iterator[NewUrl]
     bad = [seed for seed in found if isinstance(seed, BadSeed)]
     if "://" not in text and bad:
         hint = f". Did you mean {bad[0].meant}? (--guess-scheme takes it so)" if bad[0].meant else "."
-        raise BadInput(f"seeds={text}: there is no such file, and it is no URL{hint} Nothing was crawled.")
+        raise BadInput(f"seeds={text}: there is no such file, and it is no URL{hint} Nothing was done.")
     yield from _without_bad(found)
 
 

@@ -13,6 +13,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
+from crawler.engine.given_settings import with_origin
 from crawler.errors import Misconfigured
 from crawler.options import Options
 
@@ -56,7 +57,8 @@ def crawl_options(settings: BaseSettings) -> Options:
     """
     refuse_commands_alone(settings)
     check_components(settings)
-    options = Options.of(settings)
+    with with_origin(settings):
+        options = Options.of(settings)
     if _position(_components(settings, "ITEM_PIPELINES"), _DUPLICATES) is None:
         options = replace(options, duplicates=replace(options.duplicates, threshold=0.0))
     return options

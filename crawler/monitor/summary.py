@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -10,7 +9,7 @@ from typing import Any
 
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
-from crawler.monitor.text import command_lines, date_of, folded, next_due, span_of
+from crawler.monitor.text import command_lines, date_of, folded, in_directory, next_due, span_of
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.system import cpu_seconds, peak_memory
 
@@ -117,7 +116,7 @@ def summary_lines(
 
     `as_called` returns a command as the user calls it.
     """
-    place = f"-s CRAWL_DIR={shlex.quote(where)}"
+    place = in_directory(where)
     if not data["visits"] and account.next_due is not None and account.next_due > now:
         due = account.next_due
         yield f"Nothing was due: the next visit is due in {span_of(due - now)}, {date_of(due)}."

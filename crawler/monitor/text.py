@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -79,12 +80,21 @@ def command_lines(commands: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"        {what}"
 
 
-def next_due(account: CrawlAccount, now: float) -> str:
-    """Say when the next URL is due."""
+def in_directory(directory: object) -> str:
+    """Return the option by which a command is given the directory of a crawl.
+
+    >>> in_directory("data/my crawl")
+    "-s 'CRAWL_DIR=data/my crawl'"
+    """
+    return f"-s {shlex.quote(f'CRAWL_DIR={directory}')}"
+
+
+def next_due(account: CrawlAccount, now: float, command: str = "") -> str:
+    """Say when the next URL is due; if some are, with the command that visits them."""
     if account.next_due is None:
         return "nothing waits."
     if account.next_due <= now:
-        return "URLs are due now: scrapy crawl web"
+        return f"URLs are due now: {command}" if command else "URLs are due now."
     return f"the next is due in {span_of(account.next_due - now)}, at {date_of(account.next_due)}."
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from crawler.frontier.politeness import UNREACHABLE
 from crawler.items import Reason
+from crawler.monitor.text import in_directory
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import UrlRow
 from crawler.urls.hosts import origin_of
@@ -21,6 +22,9 @@ _HINTS = {
     Reason.CONNECT_FAILED: "check its port, and whether a proxy is needed (PROXY_URL)",
     Reason.CONNECT_TIMEOUT: "check whether a firewall is in the way, or a proxy is needed (PROXY_URL)",
 }
+
+_CONNECTING = (Reason.CONNECT_FAILED, Reason.CONNECT_TIMEOUT)
+_PROXY_HINT = "check PROXY_URL: does the proxy run, and may it connect there?"
 
 
 class NoAnswer(NamedTuple):
@@ -62,15 +66,18 @@ def no_answer(store: Store, row: UrlRow) -> NoAnswer | None:
     return NoAnswer(row.url, robots.last_reason, robots.detail)
 
 
-def unreachable_lines(seeds: Sequence[NoAnswer]) -> Iterator[str]:
+def unreachable_lines(seeds: Sequence[NoAnswer], directory: object, *, has_proxy: bool) -> Iterator[str]:
+    """Say why no seed of the crawl in a directory can be reached, and what to do."""
     yield "No seed can be reached, so there is nothing to crawl:"
     for seed in seeds[:_SHOWN]:
         detail = f" [{seed.detail}]" if seed.detail else ""
         yield f"  {seed.url}: {seed.reason.meaning} ({seed.reason.name.lower()}){detail}"
-        if seed.hint:
-            yield f"    {seed.hint}"
+        hint = _PROXY_HINT if has_proxy and seed.reason in _CONNECTING else seed.hint
+        if hint:
+            yield f"    {hint}"
     if len(seeds) > _SHOWN:
         yield f"  and {len(seeds) - _SHOWN} more; `scrapy why URL` tells why"
+    yield f"When that is mended: scrapy seed --now --failed {in_directory(directory)}, and crawl again"
 
 
 def intranet_hint(detail: str) -> str:

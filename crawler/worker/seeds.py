@@ -17,7 +17,8 @@ from crawler.urls.keys import key_of
 
 MAX_LINE = 64 * 1024  # bytes; a longer line is not a URL
 _SHOWN = 80  # characters of a bad line that are shown
-_MOST_NULS = 8  # at the beginning of a file that is still text
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r"))
+_MOST_CONTROLS = 8  # characters at the beginning of a file that is still text
 _KINDS = {
     b"\x1f\x8b": "packed with gzip",
     b"PK\x03\x04": "a zip archive or an office file",
@@ -71,7 +72,7 @@ def _refuse_binary(start: bytes, path: str) -> None:
     for mark, kind in _KINDS.items():
         if start.startswith(mark):
             raise BadInput(f"{path}: {kind}, not a list of URLs. Nothing was seeded from it; seeds are one URL a line.")
-    if start.count(b"\0") > max(_MOST_NULS, len(start) // 100):
+    if len(start) - len(start.translate(None, _CONTROLS)) > max(_MOST_CONTROLS, len(start) // 50):
         raise BadInput(
             f"{path}: a binary file, not a list of URLs. Nothing was seeded from it; seeds are one URL a line."
         )

@@ -229,15 +229,15 @@ def log_review(review: ScopeReview) -> None:
         logger.info("%d URLs are in the scope now and wait, %d are not and are parked", review.opened, review.closed)
 
 
-def refuse_foreign_hosts(options: Options, seeds: Sequence[str]) -> None:
-    """Refuse to crawl foreign hosts while CONTACT is not set."""
+def refuse_foreign_hosts(options: Options, seeds: Sequence[str], option: str = "-s CONTACT=") -> None:
+    """Refuse to crawl foreign hosts while CONTACT is not set, with the option that sets it."""
     if options.contact:
         return
     foreign = [url for url in seeds if not matches(host_of(url), options.urls.own_hosts)]
     if foreign:
         raise Misconfigured(
             f"CONTACT is not set, so {host_of(foreign[0])} may not be crawled: the people who run it must be able to "
-            "reach you. Add -s CONTACT=https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
+            f"reach you. Add {option}https://your.site/about-the-bot (or an e-mail address); only hosts in OWN_HOSTS "
             "can do without."
         )
 

@@ -99,6 +99,15 @@ def test_the_file_of_a_crawl_lies_between_the_command_line_and_the_rest(tmp_path
         ('CRAWL_DIR = "elsewhere"', "CRAWL_DIR cannot be set here"),
         ('TWISTED_REACTOR = "other"', "TWISTED_REACTOR cannot be set here"),
         ("\xff", "not a TOML file"),
+        ("CONTACT = 5", "CONTACT = 5 must be a text"),
+        ("OWN_HOSTS = [1, 2]", "OWN_HOSTS = [1, 2] must be a text"),
+        ("CRAWL_MAX_PAGES = true", "CRAWL_MAX_PAGES = True must be a number"),
+        ("SITEMAPS = 1", "SITEMAPS = 1 must be true or false"),
+        ('SEEDS = "my.txt"', "-a seeds="),
+        ('LOG_LEVEL = "LOUD"', "must be one of DEBUG"),
+        ("ITEM_PIPELINES = 3", "must be a JSON object"),
+        ('LOG_FILE = "/nowhere/x.log"', "a directory that there is"),
+        ('LOG_FORMATTER = "x.y"', "the path of a class"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_named(text: str, said: str, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import pty
+import random
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -63,6 +65,15 @@ MISTAKES = [
     (["seed"], {}, 2, ["file"]),
     (["seed", "--all"], {}, 2, ["--now"]),
     (["seed", "nowhere.txt"], {}, 65, ["nowhere.txt"]),
+    (["seed", "https://example.org/"], {}, 65, ["-a seeds=https://example.org/"]),
+    (["crawl", "web", "--max-pages", "5"], {}, 2, ["--max-pages", "CRAWL_MAX_PAGES"]),
+    (["crawl", "web", "--worker", "2", "--guess-schema"], {}, 2, ["--guess-scheme"]),
+    (["crawl", "web"], {"CONTACT": "me"}, 78, ["CONTACT", "e-mail"]),
+    (["crawl", "web"], {"SEEDS": "my.txt"}, 78, ["-a seeds="]),
+    (["crawl", "web"], {"LOG_LEVEL": "LOUD"}, 78, ["LOG_LEVEL", "WARNING"]),
+    (["crawl", "web"], {"LOG_FILE": "/nowhere/x.log"}, 78, ["LOG_FILE", "/nowhere/x.log"]),
+    (["crawl", "web"], {"EXTENSIONS": "x"}, 2, ["EXTENSIONS=x", "JSON"]),
+    (["crawl", "web", "-a", "seeds=/"], {}, 65, ["directory"]),
     (["fetch", "http://a.test/"], {}, 2, ["scrapy show URL"]),
     (["retry"], {}, 2, ["scrapy seed --now --failed"]),
     (["recrawl"], {}, 2, ["scrapy seed --now --all"]),
@@ -80,6 +91,66 @@ def test_a_mistake_is_answered_with_what_helps(
     for name in named:
         assert name in ended.stderr, ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("content", [random.Random(n).randbytes(20_000) for n in range(5)])
+def test_seeds_of_random_bytes_are_told_in_few_lines(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_bytes(content)
+    ended = scrapy("seed", str(tmp_path / "seeds"), CRAWL_DIR=tmp_path / "crawl")
+    assert ended.returncode == 65
+    assert "a binary file" in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 5
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://me:Pass@Word@127.0.0.1:1", "http://me:Pass Word@127.0.0.1:1", "http://me:PassWörd@127.0.0.1:1",
+        "http://me:Pass/Word@127.0.0.1:1", "me:PassWord@127.0.0.1:1", "http:me:PassWord@127.0.0.1:1",
+        "http://me:PassWord%0a@127.0.0.1:1",
+    ],
+)  # fmt: skip
+def test_a_proxy_that_cannot_be_read_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
+    ended = scrapy("crawl", "web", CRAWL_DIR=tmp_path / "crawl", PROXY_URL=url)
+    assert ended.returncode == 78
+    assert "PROXY_URL" in ended.stderr
+    assert "Word" not in ended.stderr
+    assert "PassW" not in ended.stderr
+
+
+def test_a_password_in_the_file_of_a_crawl_is_shown_nowhere(crawled: Mapping[str, object]) -> None:
+    directory = Path(str(crawled["CRAWL_DIR"]))
+    file = directory / "crawl.toml"
+    before = file.read_text()
+    file.write_text(before + 'PROXY_URL = "http://me:PassWord@127.0.0.1:1"\n')
+    told = [scrapy(*words, CRAWL_DIR=directory) for words in (["status"], ["why", str(crawled["root"])], ["report"])]
+    file.write_text(before)
+    assert "PROXY_URL=http://***@127.0.0.1:1" in told[0].stdout
+    for ended in told:
+        assert "PassWord" not in ended.stdout + ended.stderr
+    assert "PassWord" not in (directory / "report.html").read_text()
+
+
+def test_names_of_extensions_are_not_taken_for_misspelled_ones(tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text("http://a.test/\n")
+    names = {"MYEXT_ENABLED": 1, "ES_HOSTS": "x"}
+    ended = scrapy("seed", str(tmp_path / "seeds.txt"), CRAWL_DIR=tmp_path / "crawl", **names)
+    assert ended.returncode == 0
+    assert [line.split()[3] for line in ended.stderr.splitlines()] == ["MYEXT_ENABLED:", "ES_HOSTS:"]
+
+
+def test_what_is_mended_after_an_unreachable_seed_is_visited_again(tmp_path: Path) -> None:
+    """The advice of the first run, followed word for word."""
+    with pages_served(SITE, tmp_path) as (settings, requests):
+        seeds = seeds_of(SITE, settings.pop("port"))
+        private = settings | {"INTRANET_HOSTS": "", "INTRANET_NETWORKS": ""}
+        ended = scrapy("crawl", "web", "-a", f"seeds={seeds}", **private)
+        assert ended.returncode == 3
+        (advice,) = [line for line in ended.stderr.splitlines() if "seed --now --failed" in line]
+        command = shlex.split(advice.partition("scrapy ")[2].partition(", and")[0])
+        assert scrapy(*command).returncode == 0
+        assert scrapy("crawl", "web", **settings).returncode == 0
+        assert "a.test/one" in requests
 
 
 def test_a_setting_of_scrapys_downloader_is_answered_with_ours(tmp_path: Path) -> None:
@@ -149,7 +220,7 @@ def test_a_host_everything_and_what_failed_are_visited_again(tmp_path: Path) -> 
             before = len(requests)
             assert scrapy("crawl", "web", **settings).returncode == 0
             assert set(requests[before:]) == again
-        assert "0 URLs are due now" in scrapy("seed", "--now", "--failed", **settings).stdout
+        assert "Nothing has failed" in scrapy("seed", "--now", "--failed", **settings).stdout
         unknown = scrapy("seed", "--now", "--host", "c.test", **settings)
     assert unknown.returncode == 1
     assert "c.test" in unknown.stdout

@@ -59,7 +59,8 @@ def test_the_summary_fits_80_columns_and_breaks_no_number_and_no_command(
     text = " ".join(" ".join(lines).split())
     for number in ("11109877 parked", "123.455 s required", "987.7 GB"):
         assert number in text
-    assert f"{program} status -s CRAWL_DIR={where if ' ' not in where else repr(where)}" in text
+    place = f"CRAWL_DIR={where}"
+    assert f"{program} status -s {repr(place) if ' ' in where else place}" in text
 
 
 def test_a_run_with_nothing_due_says_only_that() -> None:

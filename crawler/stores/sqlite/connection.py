@@ -227,7 +227,10 @@ def _damage(path: Path, what: str) -> str:
 
 
 def _no_crawl(path: Path) -> str:
-    return f"{path}: there is no crawl here; `scrapy seed` or `scrapy crawl` makes one"
+    return (
+        f"{path}: there is no crawl here; `scrapy crawl web` with -a seeds=FILE-or-URLs and -s "
+        f"CRAWL_DIR={path.parent} makes one, or `scrapy seed`"
+    )
 
 
 def _back_up(path: Path, version: int) -> None:
