@@ -27,7 +27,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 from scrapy.utils.python import garbage_collect
 
 from crawler.addon import is_used_in
-from crawler.engine.command import COMMANDS, PROGRAM, as_called, exit_with
+from crawler.engine.command import COMMANDS, PROGRAM, ScrapysCommand, as_called, exit_with
 from crawler.engine.refusals import OtherName
 from crawler.errors import Misconfigured
 from crawler.options import PRODUCT, VERSION
@@ -93,7 +93,8 @@ def _unreadable_settings(error: Exception) -> Misconfigured:
 
 
 def help_lines() -> list[str]:
-    ours, scrapys = commands_in(COMMANDS), commands_in("scrapy.commands")
+    ours = {name: each for name, each in commands_in(COMMANDS).items() if not isinstance(each, ScrapysCommand)}
+    scrapys = commands_in("scrapy.commands")
     return [
         f"{PRODUCT} {VERSION}: a polite crawler for search engines, and the collection that it makes.",
         "",

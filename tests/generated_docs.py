@@ -22,6 +22,7 @@ from scrapy.settings import Settings
 
 from crawler import commands
 from crawler import settings as project
+from crawler.engine.command import ScrapysCommand
 from crawler.engine.refusals import OtherName
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -158,14 +159,14 @@ def commands_page() -> str:
 
 
 def documented_commands() -> Mapping[str, ScrapyCommand]:
-    """Return name → command, of all commands of this project but those that only name another."""
+    """Return name → command, of all commands of this project but those that name another or are Scrapy's."""
     found: dict[str, ScrapyCommand] = {}
     for module in pkgutil.iter_modules(commands.__path__):
         for value in vars(importlib.import_module(f"crawler.commands.{module.name}")).values():
             if (
                 isinstance(value, type)
                 and issubclass(value, ScrapyCommand)
-                and not issubclass(value, OtherName)
+                and not issubclass(value, OtherName | ScrapysCommand)
                 and value.__module__ == f"crawler.commands.{module.name}"
             ):
                 found[module.name] = value()

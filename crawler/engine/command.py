@@ -105,6 +105,10 @@ class ReadableHelp:
         super().process_options(args, opts)  # type: ignore[misc]
 
 
+class ScrapysCommand(ReadableHelp):
+    """Part of a command of Scrapy's that is as it was but for the look of its help."""
+
+
 def _is_json_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)

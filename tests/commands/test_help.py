@@ -11,9 +11,11 @@ from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.settings import Settings
 
-from tests.generated_docs import documented_commands
+from crawler.__main__ import commands_in
+from crawler.engine.command import COMMANDS
 
 HEADINGS = {"Usage", "Options", "Global Options", "Positional Arguments"}
+ALL = commands_in(COMMANDS)
 UNDERLINE = re.compile(r"[=-]{3,}")
 
 
@@ -35,10 +37,10 @@ def without_breaks(text: str) -> str:
 
 
 @pytest.mark.parametrize("width", range(40, 201, 16))
-@pytest.mark.parametrize("name", documented_commands())
+@pytest.mark.parametrize("name", ALL)
 def test_help_is_whole_at_any_width(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    text, parser = help_of(name, documented_commands()[name])
+    text, parser = help_of(name, ALL[name])
     lines = text.splitlines()
     for above, line in pairwise(lines):
         if UNDERLINE.fullmatch(line):
