@@ -130,7 +130,7 @@ class VisitCommits:
 
     @property
     def _links_a_commit(self) -> float:
-        """Most links of a commit of several visits: it writes few pages if most are known, else two or three for each."""
+        """The most links of a commit of several visits: known ones change few pages, new ones two or three each."""
         return PAGES_OF_COMMITS / self._workers() / self._pages_a_link
 
     @property

@@ -91,7 +91,6 @@ class _Checkpoints:
         if pages < _LOG_PAGES:
             self._next = _LOG_PAGES
         if pages >= self._next:
-            # Like SQLite, ignore failures: the commit is done, and the next one reports what is wrong with the disk.
             connection.set_busy_timeout(_FIRST_MS if self._next == _LOG_PAGES else _AGAIN_MS)
             try:
                 connection.wal_checkpoint(database, apsw.SQLITE_CHECKPOINT_RESTART)
