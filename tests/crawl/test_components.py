@@ -65,7 +65,8 @@ def test_without_its_pipeline_near_duplicates_are_off_and_exact_copies_still_fou
 
 def test_a_template_job_of_an_earlier_run_waits_while_the_pipeline_is_out(tmp_path: Path) -> None:
     menu = " ".join(f"menu{number}" for number in range(300))
-    paths = [f"/{number}" for number in range(12)]
+    # A template is looked for at 8 pages, of which one has too little text, and again at 16.
+    paths = [f"/{number}" for number in range(24)]
     links = "".join(f'<a href="{path}">{path}</a>' for path in paths)
     pages = {"a.test": {"/": links} | {path: page([menu, *words_of(int(path[1:]), 80)]) for path in paths}}
     crawl(pages, tmp_path, DUPLICATE_THRESHOLD=0.9)
