@@ -123,8 +123,8 @@ POLITENESS_ADDRESS_CONNECTIONS = 4  # connections to one IP address at the same 
 # Seconds between the end of an answer and the next request to the same IP address; none for OWN_HOSTS.
 POLITENESS_ADDRESS_GAP = 0.5
 OWN_HOSTS = ""  # host patterns that you run yourself: they allow short delays and need no CONTACT
-# Seconds that OWN_HOSTS rest after each answer; POLITENESS_LATENCY_FACTOR does not hold for them. A
-# POLITENESS_MIN_DELAY under 1 is meant for them, too: then both hold as for any host.
+# Seconds that OWN_HOSTS rest after each answer; POLITENESS_LATENCY_FACTOR does not hold for them. If this is 0, a
+# POLITENESS_MIN_DELAY under 1 is meant for them: then that and the factor hold as for any host.
 OWN_MIN_DELAY = 0.0
 BANDWIDTH_LIMIT = 0.0  # bytes a second from all hosts to all workers together; 0 = no limit
 BANDWIDTH_HOST_LIMIT = 0.0  # bytes a second from one host, its rests included; 0 = no limit

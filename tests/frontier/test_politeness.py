@@ -55,6 +55,20 @@ def test_only_own_hosts_are_visited_more_than_once_a_second() -> None:
     assert politeness.rest("www.theirs.test", HostClock()) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("least", "own", "rest"),
+    # The latency factor of 5 makes a host that took 2 s rest for 10.
+    [(5.0, 0.0, 0.0), (5.0, 0.2, 0.2), (0.5, 0.2, 0.2), (0.5, 0.0, 10.0)],
+)
+def test_own_hosts_rest_as_they_are_told(least: float, own: float, rest: float) -> None:
+    politeness = politeness_with(min_delay=least, own_min_delay=own, own_hosts=("*.mine.test",))
+    slow = HostClock(latency=2.0)
+    assert politeness.rest("www.mine.test", slow) == rest
+    assert politeness.rest("www.theirs.test", slow) == 10.0
+    slowed = HostClock(crawl_limits=CrawlLimits(crawl_delay=3.0))
+    assert politeness.rest("www.mine.test", slowed) == 3.0
+
+
 @pytest.mark.parametrize(("demanded", "waits"), [(None, 10.0), (3.0, 10.0), (100.0, 100.0), (1e20, RETRY_AFTER_LIMIT)])
 def test_retry_after_is_binding_up_to_a_day(demanded: float | None, waits: float) -> None:
     busy = visited(visit_to(URL), outcome=Outcome.BUSY, reason=Reason.BUSY, retry_after=demanded)
