@@ -49,9 +49,10 @@ def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPat
 
 
 def test_memory_is_told_also_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 1_000_000 < system.resident_memory() <= system.peak_memory()
+    assert 1_000_000 < system.resident_memory() < 2 * system.peak_memory()  # the kernel counts the two apart
     without_proc(monkeypatch)
-    assert system.resident_memory() == system.peak_memory()
+    peak = system.peak_memory()
+    assert peak <= system.resident_memory() <= system.peak_memory()
     monkeypatch.setattr(sys, "platform", "darwin")  # which counts in bytes
     assert system.peak_memory() < 1 << 30
 
