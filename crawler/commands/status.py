@@ -23,6 +23,7 @@ from crawler.stores.contract.log import LARGEST_LOG
 from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.open import open_store, read_log
 from crawler.system import command_of
+from crawler.urls.credentials import without_credentials
 from crawler.worker.startup import last_politeness
 from crawler.worker.supervisor import line_of
 
@@ -98,7 +99,7 @@ class _Log(NamedTuple):
     def as_data(self) -> dict[str, object]:
         return {
             "log_bytes": self.size,
-            "old_readers": [{"pid": pid, "command": command_of(pid)} for pid in self.readers],
+            "old_readers": [{"pid": pid, "command": _command_of(pid)} for pid in self.readers],
         }
 
 
@@ -125,9 +126,14 @@ def _log_lines(log: _Log) -> Iterator[str]:
 
 
 def _process(pid: int) -> str:
-    command = command_of(pid) if pid else ""
+    command = _command_of(pid) if pid else ""
     shown = f" ({_cut(command)})" if command else ""
     return f"process {pid}{shown}" if pid else "a process outside of this container"
+
+
+def _command_of(pid: int) -> str:
+    """Return the command line of a process, which may contain the password of a proxy, without passwords."""
+    return without_credentials(command_of(pid))
 
 
 def _cut(command: str) -> str:

@@ -285,7 +285,7 @@ def test_status_tells_who_keeps_the_log_from_being_cut(tmp_path: Path) -> None:
         "    sys.stdin.read()\n"
     )
     writer = apsw.Connection(str(tmp_path / "crawl.db"))
-    words = [sys.executable, "-c", reading, "export"]
+    words = [sys.executable, "-c", reading, "export", "PROXY_URL=http://me:PassWord@127.0.0.1:1"]
     with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         assert reader.stdout is not None
         reader.stdout.readline()
@@ -302,7 +302,8 @@ def test_status_tells_who_keeps_the_log_from_being_cut(tmp_path: Path) -> None:
     assert re.search(rf"its log has grown to 7\d MB, because process {reader.pid} \(", output)
     assert "import sys\\nfrom crawler" in output
     assert data["log_bytes"] > 70_000_000
-    assert data["old_readers"] == [{"pid": reader.pid, "command": " ".join(words)}]
+    assert data["old_readers"] == [{"pid": reader.pid, "command": " ".join(words).replace("me:PassWord", "***")}]
+    assert "PassWord" not in output
     assert "no process needs it any more" in scrapy("status", CRAWL_DIR=tmp_path).stdout
     writer.close()
 
