@@ -71,7 +71,7 @@ def add_seeds_of_spider(session: Session, spider: Spider) -> None:
 
 def _is_file(text: str) -> bool:
     try:
-        return Path(text).is_file()
+        return Path(text).is_file() or Path(text).is_fifo()  # such as <(command) of a shell
     except OSError:  # a long list of URLs is no name of a file
         return False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,12 @@ def test_a_binary_file_is_refused_in_one_line(start: bytes, tmp_path: Path) -> N
         urls_of(str(path))
     assert str(caught.value).startswith(f"{path}: ")
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_seeds_can_come_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("http://a.test/\n",))
+    writer.start()
+    found = list(seeds_of_argument(str(tmp_path / "pipe"), DEFAULTS.urls.new_policy().canonicalize))
+    writer.join()
+    assert [seed.url for seed in found] == ["http://a.test/"]
