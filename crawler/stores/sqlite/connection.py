@@ -79,9 +79,9 @@ def open_for_writing(path: Path, *, check: bool = False, durable: bool = True) -
 class _Checkpoints:
     """Copies the write-ahead log into the database, called after each commit, so that the log begins anew in time.
 
-    A log that is copied more rarely costs less, because pages that change often are copied once: with a log of
-    256 MB, links are added to a million URLs 3 % faster than with one of 49. SQLite's own checkpoints let other processes go on writing,
-    and then the log grows on: to 150 MB, with two writers and a limit of 49. So here writers wait, for 60 ms.
+    A log that is copied more rarely costs less, because pages that change often are copied once: with a log of 256 MB,
+    links are added to a million URLs 3 % faster than with one of 49. SQLite's own checkpoints let other processes go on
+    writing, and then the log grows on: to 150 MB, with two writers and a limit of 49. So here writers wait, for 60 ms.
     """
 
     def __init__(self) -> None:
