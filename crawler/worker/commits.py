@@ -18,16 +18,10 @@ from crawler.frontier.frontier import Frontier
 from crawler.items import NOT_ASKED, ExportedDocument, Key, Kind, Outcome, Reason, RobotsFile, Visited
 from crawler.options import Options
 from crawler.stores.contract.commits import CommitSummary, VisitResult
-from crawler.worker.committer import LINKS_A_VISIT, CommitAnswer, SimilarArchivedPage
+from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
 from crawler.worker.runtime import Runtime, Similarities, StoreCalls, Timers
 
 logger = logging.getLogger(__name__)
-
-# Pages of the store's log that one commit of each worker may take, together: more would make the log too large.
-PAGES_OF_COMMITS = 6_000
-PAGES_A_LINK = 2.0  # of the store that a new link changes: at the start, before any was measured
-_MEASURABLE = 200  # links of a commit from which pages a link are measured
-_FORGOTTEN = 0.1  # share of the largest measurement that each commit forgets
 
 # Called when a visit is acknowledged, with its page if that was wanted; or with the error by which it cannot be.
 Acknowledge = Callable[[BaseException | None, ExportedDocument | None], None]
@@ -37,12 +31,6 @@ class _UncommittedVisit(NamedTuple):
     result: VisitResult
     acknowledge: Acknowledge
     wants_page: bool
-
-
-def _links_of(entry: _UncommittedVisit) -> int:
-    """Return how many links and list entries the transaction of a visit inserts, at most."""
-    page = entry.result.visited.page
-    return min(len(page.links), LINKS_A_VISIT) + min(len(page.listed), LINKS_A_VISIT) if page is not None else 0
 
 
 class VisitCommits:
@@ -55,18 +43,14 @@ class VisitCommits:
         frontier: Frontier,
         options: Options,
         on_commit: Callable[[Sequence[Visited], CommitSummary], None],
-        workers: Callable[[], int],
     ) -> None:
         self._runtime = runtime
         self._calls = calls
         self._frontier = frontier
         self._options = options
         self._on_commit = on_commit  # called with the acknowledged visits of a batch
-        self._workers = workers  # how many share the store
         self._timers = Timers(runtime.clock)
-        self._batch: list[_UncommittedVisit] = []  # for the next commits
-        self._links = 0  # of the batch
-        self._pages_a_link = PAGES_A_LINK
+        self._batch: list[_UncommittedVisit] = []  # for the next commit
         self._committing: list[_UncommittedVisit] = []
         self._comparing: dict[Key, _UncommittedVisit] = {}  # held back until their texts are compared
         self._flush_again = False
@@ -104,38 +88,14 @@ class VisitCommits:
         if self._calls.is_running("commit"):
             self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
             return
-        size = self._size_of_next()
-        batch, self._batch = self._batch[:size], self._batch[size:]
-        self._links -= sum(map(_links_of, batch))
-        self._flush_again = size < self._options.commit.visits and bool(self._batch)
+        most = self._options.commit.visits
+        batch, self._batch = self._batch[:most], self._batch[most:]
         if batch:
             self._committing += batch
             results = [entry.result for entry in batch]
             wanted = {entry.result.visited.visit.key for entry in batch if entry.wants_page}
             access = self._runtime.store_access
             self._calls.run(lambda: access.commit(results, wanted), partial(self._committed, batch), kind="commit")
-
-    def _size_of_next(self) -> int:
-        """Return how many visits of the batch the next commit takes."""
-        most = self._options.commit.visits
-        most_links = self._links_a_commit
-        if self._links <= most_links:
-            return most
-        links = _links_of(self._batch[0])
-        for size, entry in enumerate(self._batch[1:most], 1):
-            links += _links_of(entry)
-            if links > most_links:
-                return size
-        return most
-
-    @property
-    def _links_a_commit(self) -> float:
-        """The most links of a commit of several visits: known ones change few pages, new ones two or three each."""
-        return PAGES_OF_COMMITS / self._workers() / self._pages_a_link
-
-    @property
-    def _is_full(self) -> bool:
-        return len(self._batch) >= self._options.commit.visits or self._links >= self._links_a_commit
 
     def stop(self) -> None:
         """From now on, commit each result at once."""
@@ -147,7 +107,6 @@ class VisitCommits:
         for entry in (*self._batch, *self._committing, *self._comparing.values()):
             entry.acknowledge(error, None)
         self._batch.clear()
-        self._links = 0
         self._committing.clear()
         self._comparing.clear()
 
@@ -189,8 +148,8 @@ class VisitCommits:
     def _add(self, entry: _UncommittedVisit) -> None:
         """Add a result to the batch; commit now if it is full, or if nothing else can happen until then."""
         self._batch.append(entry)
-        self._links += _links_of(entry)
-        if self._is_full or entry.result.visited.visit.crashes or not self._frontier.has_more or self._is_stopped:
+        is_full = len(self._batch) >= self._options.commit.visits
+        if is_full or entry.result.visited.visit.crashes or not self._frontier.has_more or self._is_stopped:
             self.flush()
         else:
             self._flush_later()
@@ -201,10 +160,6 @@ class VisitCommits:
 
     def _committed(self, batch: Sequence[_UncommittedVisit], answer: CommitAnswer) -> None:
         engine, acknowledged = self._runtime.engine, []
-        links = sum(map(_links_of, batch))
-        if links >= _MEASURABLE:
-            measured = answer.committed.pages_written / links
-            self._pages_a_link = max(measured, (1 - _FORGOTTEN) * self._pages_a_link)
         for entry in batch:
             visited = entry.result.visited
             key = visited.visit.key
@@ -222,7 +177,7 @@ class VisitCommits:
         self._committing = self._committing[len(batch) :]
         engine.batch_committed(answer.committed)
         self._on_commit(acknowledged, answer.committed)
-        if self._flush_again or self._is_stopped or self._is_full:
+        if self._flush_again or self._is_stopped or len(self._batch) >= self._options.commit.visits:
             self._flush_again = False
             self.flush()
         elif self._batch:

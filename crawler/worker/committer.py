@@ -20,7 +20,7 @@ from crawler.content.answers import ArchivedAnswer
 from crawler.errors import DiskTrouble
 from crawler.items import ExportedDocument, Key, Kind, Link, ListedUrl, Outcome, Reason, Visited, WarcRecord
 from crawler.stores.contract.archive import ArchivedBody, ArchivePosition, SegmentState
-from crawler.stores.contract.commits import CommitSummary, LateCommit, VisitResult
+from crawler.stores.contract.commits import CommitSummary, EarlyUrls, LateCommit, VisitResult
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.similarity import SimilarPage
 from crawler.stores.contract.store import Store
@@ -28,7 +28,9 @@ from crawler.stores.contract.urls import Judge
 
 logger = logging.getLogger(__name__)
 
-LINKS_A_VISIT = 1_000  # links that are inserted with a visit; further ones in transactions before it
+# URLs that one transaction of each worker may insert, together: each may change three pages of the store, and its log
+# has to hold them.
+URLS_OF_TRANSACTIONS = 2_000
 STEPS = (
     "before append",
     "after append",
@@ -66,12 +68,18 @@ class Committer:
     """Commits batches of visits. Used only in the thread that owns the store."""
 
     def __init__(
-        self, store: Store, archive: SegmentWriter, now: Callable[[], float], step: Callable[[str], None]
+        self,
+        store: Store,
+        archive: SegmentWriter,
+        now: Callable[[], float],
+        step: Callable[[str], None],
+        workers: Callable[[], int] = lambda: 1,
     ) -> None:
         self.store = store
         self.archive = archive
         self._now = now
         self._step = step
+        self._workers = workers  # how many share the store
         self._judge: Judge | None = None
         self._judged_until = 0.0
 
@@ -90,11 +98,10 @@ class Committer:
         batch = [self._judge_links_again(result) for result in batch if result.visited.visit.key not in undecided]
         if not batch:
             return CommitAnswer(CommitSummary(new_urls=0, hosts_with_new=()), (), undecided)
-        early = [(result.visited.visit.key, part) for result in batch for part in self._insert_early(result)]
-        batch = [_without_early_entries(result) for result in batch]
+        early = self.store.commits.insert_early(batch, max(1, URLS_OF_TRANSACTIONS // self._workers()), self._now())
         before = self.store.changes.version() if wanted else 0
         while True:
-            ours = [result for result in batch if result.visited.visit.key not in late]
+            ours = [result for result in early.batch if result.visited.visit.key not in late]
             try:
                 committed = self._acknowledge(ours)
             except LateCommit as error:
@@ -105,7 +112,7 @@ class Committer:
                 raise
             else:
                 pages = self._pages_of(ours, wanted, before) if wanted else {}
-                return CommitAnswer(_with_early_links(committed, early), late, undecided, pages)
+                return CommitAnswer(_with_early_urls(committed, early), late, undecided, pages)
 
     def _pages_of(
         self, committed: Sequence[VisitResult], wanted: Collection[Key], before: int
@@ -206,25 +213,6 @@ class Committer:
             visited = replace(visited, page=replace(visited.page, listed=listed))
         return replace(result, visited=visited)
 
-    def _insert_early(self, result: VisitResult) -> list[CommitSummary]:
-        """Insert links and list entries beyond LINKS_A_VISIT in transactions of their own; repeating that is safe."""
-        page, visit = result.visited.page, result.visited.visit
-        links = page.links if page is not None else ()
-        starts = range(LINKS_A_VISIT, len(links), LINKS_A_VISIT)
-        found = [self.store.commits.add_links(visit, links[at : at + LINKS_A_VISIT], self._now()) for at in starts]
-        listed = page.listed if page is not None else ()
-        starts = range(LINKS_A_VISIT, len(listed), LINKS_A_VISIT)
-        found += [self.store.commits.add_listed(visit, listed[at : at + LINKS_A_VISIT], self._now()) for at in starts]
-        return found
-
-
-def _without_early_entries(result: VisitResult) -> VisitResult:
-    """Drop the list entries that were inserted before: each costs a statement. (Links that exist are skipped fast.)"""
-    page = result.visited.page
-    if page is None or len(page.listed) <= LINKS_A_VISIT:
-        return result
-    return replace(result, visited=replace(result.visited, page=replace(page, listed=page.listed[:LINKS_A_VISIT])))
-
 
 def _is_out_of_scope(link: Link | ListedUrl) -> bool:
     return link.refused is not None and link.refused.reason in (Reason.OUT_OF_SCOPE, Reason.PORT_DENIED)
@@ -275,17 +263,17 @@ def _not_modified(record: WarcRecord, visited: Visited, unchanged: ArchivedBody)
     )
 
 
-def _with_early_links(committed: CommitSummary, early: Sequence[tuple[Key, CommitSummary]]) -> CommitSummary:
-    """Add the links that visits inserted ahead of their commit, in all and to each visit."""
-    if not early:
+def _with_early_urls(committed: CommitSummary, early: EarlyUrls) -> CommitSummary:
+    """Add the URLs that visits inserted before their commit, in all and to each visit."""
+    if not early.new_links and not early.hosts_with_new:
         return committed
-    visits = dict(committed.visits)
-    for key, part in early:
-        if key in visits:
-            visits[key] = replace(visits[key], new_links=visits[key].new_links + part.new_urls)
+    visits = {
+        key: replace(visit, new_links=visit.new_links + early.new_links.get(key, 0))
+        for key, visit in committed.visits.items()
+    }
     return replace(
         committed,
-        new_urls=committed.new_urls + sum(part.new_urls for _, part in early),
-        hosts_with_new=set(committed.hosts_with_new).union(*(part.hosts_with_new for _, part in early)),
+        new_urls=committed.new_urls + sum(early.new_links.values()),
+        hosts_with_new={*committed.hosts_with_new, *early.hosts_with_new},
         visits=visits,
     )

@@ -56,7 +56,7 @@ class Session:
         self.seeds: list[str] = []
         self.seeds_argument: object = ""  # the spider's argument `seeds` that was added already
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # called with new seeds
-        self.assignment = Assignment(partitions={}, workers=1, share=0)  # at the start
+        self.assignment = Assignment(partitions={}, workers=1, share=0)  # when the lease was renewed last
         self._workers_directory = options.crawl.dir / "workers"
         self._place = place_of(self._workers_directory)
         self._lock: SlotLock | None = None
@@ -176,11 +176,13 @@ class Session:
                 lock.release()
             startup.check_clock(store, self.now())
             archive = startup.new_archive(options, self.slot, self.now)
-            self._committer = Committer(store, archive, self.now, options.commit.step_hook)
+            self._committer = Committer(
+                store, archive, self.now, options.commit.step_hook, lambda: self.assignment.workers
+            )
             startup.apply_groups(store, options.politeness)
             startup.apply_duplicate_rule(store, options.duplicates)
             startup.store_settings(store, options)
-            self.assignment = self.renew_lease()
+            self.renew_lease()
             self.extend_scope(self.new_seeds())
             startup.refuse_foreign_hosts(options, self.seeds)
             startup.apply_scope(store, options, self.scope.rejection, self._last_seed, self.now(), self.open_scope)
@@ -232,6 +234,7 @@ class Session:
         )
         lease, longest = options.partition_lease, options.fetch.limits.timeout
         assignment = self.store.partitions.renew_lease(worker, self.now(), lease, longest, self._full_rest)
+        self.assignment = assignment
         if assignment.returned or assignment.quarantined:
             logger.warning(
                 "A worker has not been heard of: %d URLs that it was visiting wait again, %d are left alone",

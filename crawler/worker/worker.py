@@ -55,9 +55,7 @@ class Worker:
         self._timers = Timers(runtime.clock)
         self._share = PartitionShare(frontier, options.politeness.address_gap, self._renew_every)
         self._remote_robots = RemoteRobots()
-        self._commits = VisitCommits(
-            runtime, self._calls, frontier, options, self._batch_committed, lambda: self._share.assignment.workers
-        )
+        self._commits = VisitCommits(runtime, self._calls, frontier, options, self._batch_committed)
         self._template_jobs = TemplateJobs(runtime, self._calls, frontier)
         self._activation = HostActivation(
             runtime,

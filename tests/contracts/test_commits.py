@@ -99,14 +99,6 @@ def test_a_temporary_redirect_is_visited_again(store: Store) -> None:
     assert {URL, OTHER} <= due_urls(store, NOW + REVISIT)
 
 
-def test_links_inserted_ahead_of_the_commit_are_not_new_in_it(store: Store) -> None:
-    store.urls.add([new_url(A)], NOW)
-    (visit,) = lease_all(store)
-    assert store.commits.add_links(visit, [link(A_PAGE)], NOW).new_urls == 1
-    assert store.commits.commit([visit_result(visited(visit, link(A_PAGE)))], [], NOW).new_urls == 0
-    assert states(store) == (2, 2, 0, 0)
-
-
 @pytest.mark.parametrize(("digest", "followed"), [(7, False), (8, True)])
 def test_links_of_a_copy_are_added_only_if_they_differ(digest: int, followed: bool, store: Store) -> None:
     page = Page(body_digest=b"same", payload_digest=b"same", links_digest=7)

@@ -15,7 +15,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import FeedAnnouncement
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import DAY, due_urls, fetch, fetch_refused, lease_url, row_of
+from tests.contracts.visits import DAY, due_urls, fetch, fetch_refused, row_of
 from tests.samples import NOW, new_url
 
 FRONT_PAGE, SITEMAP, FEED, PAGE = (f"http://www.a.test/{path}" for path in ("", "sitemap.xml", "feed", "page"))
@@ -161,33 +161,6 @@ def test_listed_urls_over_budget_are_admitted_later_with_their_facts(with_budget
     assert entries[3].url in due_urls(store, next_day(NOW))
     last = row_of(store, entries[3].url)
     assert (last.state, last.lister, last.lastmod, last.interval) == (State.WAITING, SITEMAP, NOW - 3, DAY)
-
-
-# ── Ahead of the commit ──
-
-
-def test_urls_listed_ahead_of_the_commit_are_added_once(store: Store) -> None:
-    entries = [listed_url(f"http://www.a.test/{n}", modified=NOW - n, interval=DAY, hint=0.7) for n in range(50)]
-    store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
-    visit = lease_url(store, SITEMAP, NOW)
-    first = store.commits.add_listed(visit, entries, NOW)
-    assert (first.new_urls, set(first.hosts_with_new)) == (50, {key_of(SITEMAP).host})
-    row = row_of(store, entries[7].url)
-    assert (row.lister, row.lastmod, row.interval, row.reason) == (SITEMAP, NOW - 7, DAY, Reason.IN_SITEMAP)
-    before = [row_of(store, entry.url) for entry in entries], store.crawl.account()
-    again = store.commits.add_listed(visit, entries, NOW + 5)
-    assert (again.new_urls, set(again.hosts_with_new)) == (0, set())
-    assert ([row_of(store, entry.url) for entry in entries], store.crawl.account()) == before
-
-
-def test_changes_listed_ahead_of_the_commit_make_pages_due(store: Store) -> None:
-    fetch(store, PAGE, NOW)
-    store.urls.add([new_url(SITEMAP, kind=Kind.SITEMAP)], NOW)
-    committed = store.commits.add_listed(
-        lease_url(store, SITEMAP, NOW + DAY), [listed_url(modified=NOW + 50)], NOW + DAY
-    )
-    assert set(committed.hosts_with_new) == {key_of(PAGE).host}
-    assert PAGE in due_urls(store, NOW + DAY)
 
 
 # ── Feed entries ──

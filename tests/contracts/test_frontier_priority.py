@@ -130,18 +130,6 @@ def test_an_urgent_url_of_a_host_that_was_held_before_is_returned(store: Store) 
     assert store.frontier.urgent(active, NOW + 20) == [key_of("http://a.test/").host]
 
 
-def test_links_inserted_ahead_of_the_commit_are_in_links_once(store: Store) -> None:
-    store.urls.add([new_url("http://s0.test/")], NOW)
-    (visit,) = store.frontier.lease("me", [visit_to("http://s0.test/")], NOW).granted
-    links = [link(TARGET, "words")]
-    store.commits.add_links(visit, links, NOW)
-    store.commits.commit([visit_result(visited(visit, *links))], [], NOW)
-    assert row_of(store, TARGET).inlinks <= 1
-    fetch_with_links(store, "http://s1.test/", TARGET)
-    fetch_with_links(store, "http://s2.test/", TARGET)
-    assert row_of(store, TARGET).inlinks == 3
-
-
 # ── ORDER=fifo ──
 
 

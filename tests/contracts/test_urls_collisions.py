@@ -12,7 +12,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl
 from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
-from tests.contracts.visits import add_and_lease, row_of, states
+from tests.contracts.visits import add_and_lease, insert_early, row_of, states
 from tests.samples import NOW, link, new_url, visit_result, visit_to, visited
 
 A, A_PAGE, B = "http://a.test/", "http://a.test/b", "http://b.test/"
@@ -50,7 +50,8 @@ def find_both_as_links(store: Store) -> int:
 
 def find_as_early_link(store: Store) -> int:
     store.urls.add([new_url(A)], NOW)
-    return store.commits.add_links(add_and_lease(store, A_PAGE), [colliding_link(), link(A)], NOW).new_urls
+    result = visited(add_and_lease(store, A_PAGE), colliding_link(), link(A))
+    return sum(insert_early(store, result).new_links.values())
 
 
 def find_as_redirect_target(store: Store) -> int:
@@ -103,7 +104,7 @@ def test_a_collision_is_counted_once_however_often_it_is_found(
     for _ in range(3):
         assert store.urls.add([new_url(A), colliding_url(), colliding_url(), new_url(A)], NOW) == 0
         assert (
-            store.commits.add_links(visit_to(A_PAGE), [colliding_link(), link(A), colliding_link()], NOW).new_urls == 0
+            insert_early(store, visited(visit_to(A_PAGE), colliding_link(), link(A), colliding_link())).new_links == {}
         )
     another = opener()
     assert another.urls.add([colliding_url(), new_url(A)], NOW) == 0
@@ -125,10 +126,10 @@ def test_several_urls_may_collide_with_one(store: Store) -> None:
 def test_a_link_that_was_seen_many_times_does_not_hide_another_with_its_key(store: Store) -> None:
     store.urls.add([new_url(A)], NOW)
     for number in range(5):
-        store.commits.add_links(visit_to(A_PAGE), [link(A), link(f"http://a.test/{number}")], NOW)
+        insert_early(store, visited(visit_to(A_PAGE), link(A), link(f"http://a.test/{number}")))
     assert store.urls.collisions(key_of(A)) == []
-    committed = store.commits.add_links(visit_to(A_PAGE), [link(A), colliding_link(), link(A)], NOW)
-    assert (committed.new_urls, list(committed.hosts_with_new)) == (0, [])
+    early = insert_early(store, visited(visit_to(A_PAGE), link(A), colliding_link(), link(A), colliding_link()))
+    assert (early.new_links, set(early.hosts_with_new)) == ({}, set())
     assert store.urls.collisions(key_of(A)) == [COLLIDING]
     assert row_of(store, A).url == A
 

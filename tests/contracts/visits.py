@@ -8,10 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from crawler.frontier.politeness import HostClock
-from crawler.items import Kind, Link, Outcome, Page, Reason, Refusal, Visit
+from crawler.items import Kind, Link, Outcome, Page, Reason, Refusal, Visit, Visited
 from crawler.stores.contract.archive import ArchivePosition, SegmentState
 from crawler.stores.contract.changes import PublishedChange
-from crawler.stores.contract.commits import CommitSummary
+from crawler.stores.contract.commits import CommitSummary, EarlyUrls
 from crawler.stores.contract.partitions import Assignment, WorkerStatus
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import NewUrl, UrlRow
@@ -121,6 +121,11 @@ def commit(store: Store, visit: Visit, now: float, **facts: Any) -> CommitSummar
     next_state = REVISIT_POLICY.after(result, now, now)
     batch = [visit_result(result, next_state=next_state, position=position, is_revisit=is_revisit)]
     return store.commits.commit(batch, [SEGMENT], now)
+
+
+def insert_early(store: Store, *results: Visited, most: int = 1, now: float = NOW) -> EarlyUrls:
+    """Insert what the visits found before their commit, `most` in a transaction."""
+    return store.commits.insert_early([visit_result(result) for result in results], most, now)
 
 
 def fetch(store: Store, url: str, now: float, **facts: Any) -> CommitSummary:

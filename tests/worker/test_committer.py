@@ -19,7 +19,7 @@ from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
-from crawler.worker.committer import LINKS_A_VISIT, STEPS, Committer
+from crawler.worker.committer import STEPS, URLS_OF_TRANSACTIONS, Committer
 from tests.defaults import DEFAULTS, urls_with
 from tests.samples import NOW, acquire, answer, link, new_url, visit_result, visited
 
@@ -41,12 +41,12 @@ class Workplace:
         self.outside = apsw.Connection(str(directory / "crawl.db"))
         self.archives: list[SegmentWriter] = []
 
-    def committer(self, *, step: Step = lambda name: None, max_bytes: int = 10**9) -> Committer:
+    def committer(self, *, step: Step = lambda name: None, max_bytes: int = 10**9, workers: int = 1) -> Committer:
         archive = SegmentWriter(
             self.directory, prefix="t", slot=0, max_bytes=max_bytes, now=lambda: NOW, facts=[], step=step
         )
         self.archives.append(archive)
-        return Committer(self.store, archive, lambda: NOW, step)
+        return Committer(self.store, archive, lambda: NOW, step, lambda: workers)
 
     def lease(self, *urls: str) -> list[Visit]:
         self.store.urls.add([new_url(url) for url in urls], NOW)
@@ -82,6 +82,24 @@ class Workplace:
 
     def accept_documents(self) -> None:
         self.outside.execute("DROP TRIGGER planted")
+
+    def inserted_by_transaction(self) -> list[int]:
+        """Return a list that will have the number of URLs that each transaction of the store inserts from now on."""
+        (connection,) = (
+            each for each in apsw.connections() if each.filename == self.outside.filename and each is not self.outside
+        )
+        inserted = [0]
+
+        def count(change: int, database: str, table: str, row: int) -> None:
+            inserted[-1] += table == "urls" and change == apsw.SQLITE_INSERT
+
+        def committed() -> bool:
+            inserted.append(0)
+            return False
+
+        connection.set_update_hook(count)
+        connection.set_commit_hook(committed)
+        return inserted
 
 
 @pytest.fixture
@@ -316,37 +334,39 @@ def stored_urls(workplace: Workplace) -> set[str]:
     return {url for (url,) in workplace.outside.execute("SELECT url FROM urls")}
 
 
-def test_all_links_of_a_visit_with_very_many_are_stored(workplace: Workplace) -> None:
+@pytest.mark.parametrize("number", [URLS_OF_TRANSACTIONS, URLS_OF_TRANSACTIONS + 1, 5_000])
+def test_all_links_of_a_visit_with_very_many_are_stored(number: int, workplace: Workplace) -> None:
     committer = workplace.committer()
     (visit,) = workplace.lease(A)
-    committed, *_ = committer.commit([result(visit, *MANY)])
-    assert committed.new_urls == 5_000
-    assert committed.hosts_with_new == {each.key.host for each in MANY}
-    assert stored_urls(workplace) == {A, *(each.url for each in MANY)}
-    assert workplace.store.crawl.account().known == 5_001
+    committed, *_ = committer.commit([result(visit, *MANY[:number])])
+    assert committed.new_urls == committed.visits[visit.key].new_links == number
+    assert committed.hosts_with_new == {each.key.host for each in MANY[:number]}
+    assert stored_urls(workplace) == {A, *(each.url for each in MANY[:number])}
+    assert workplace.store.crawl.account().known == 1 + number
     committer.close()
 
 
-def test_links_beyond_the_limit_are_stored_even_if_the_commit_fails(workplace: Workplace) -> None:
+@pytest.mark.parametrize("workers", [1, 4])
+def test_no_transaction_inserts_more_urls_than_the_store_s_log_can_hold(workers: int, workplace: Workplace) -> None:
+    committer = workplace.committer(workers=workers)
+    visits = workplace.lease(A, B)
+    inserted = workplace.inserted_by_transaction()
+    committer.commit([result(visit, *MANY[number::2]) for number, visit in enumerate(visits)])
+    assert sum(inserted) == 5_000
+    assert max(inserted) <= URLS_OF_TRANSACTIONS / workers
+    committer.close()
+
+
+def test_links_of_a_visit_with_very_many_are_kept_even_if_the_commit_fails(workplace: Workplace) -> None:
     committer = workplace.committer()
     (visit,) = workplace.lease(A)
     workplace.fail_on_documents()
     with pytest.raises(apsw.ConstraintError):
         committer.commit([result(visit, *MANY)])
-    assert stored_urls(workplace) == {A, *(each.url for each in MANY[LINKS_A_VISIT:])}
+    assert stored_urls(workplace) == {A, *(each.url for each in MANY)}
     assert workplace.documents() == []
     workplace.accept_documents()
     committed, *_ = committer.commit([result(visit, *MANY)])
-    assert committed.new_urls == LINKS_A_VISIT
-    assert stored_urls(workplace) == {A, *(each.url for each in MANY)}
+    assert committed.new_urls == 0
     assert workplace.documents() == [A]
-    committer.close()
-
-
-@pytest.mark.parametrize("number", [LINKS_A_VISIT - 1, LINKS_A_VISIT, LINKS_A_VISIT + 1, 2 * LINKS_A_VISIT])
-def test_no_link_is_lost_at_the_limit(workplace: Workplace, number: int) -> None:
-    committer = workplace.committer()
-    (visit,) = workplace.lease(A)
-    committed, *_ = committer.commit([result(visit, *MANY[:number])])
-    assert committed.new_urls == number
     committer.close()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from crawler.frontier.next_state import NextState
 from crawler.frontier.politeness import HostClock
-from crawler.items import ChangeEvent, Key, Link, ListedUrl, Tier, Visit, Visited
+from crawler.items import ChangeEvent, Key, Tier, Visited
 from crawler.stores.contract.archive import ArchivePosition, SegmentState
 
 
@@ -45,7 +45,6 @@ class CommitSummary(Struct, frozen=True, kw_only=True):
     visits: Mapping[Key, CommittedVisit] = {}
     template_hosts: Collection[int] = ()  # hosts with a new `TemplateJob`
     bytes_archived: int = 0
-    pages_written: int = 0  # of the store's log of changes
 
     @property
     def duplicates(self) -> int:
@@ -54,6 +53,14 @@ class CommitSummary(Struct, frozen=True, kw_only=True):
     @property
     def near_duplicates(self) -> int:
         return sum(visit.tier in (Tier.SKETCH, Tier.COMPARED) for visit in self.visits.values())
+
+
+class EarlyUrls(Struct, frozen=True, kw_only=True):
+    """URLs that were inserted before the commit of the visits that found them."""
+
+    batch: Sequence[VisitResult]  # the visits, without what was inserted
+    new_links: Mapping[Key, int] = {}  # new URLs by the visits that found them
+    hosts_with_new: Collection[int] = ()
 
 
 class LateCommit(Exception):
@@ -70,11 +77,11 @@ class CommitStore(Protocol):
     def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> CommitSummary:
         """Acknowledge all visits of a batch in one transaction, or raise `LateCommit`."""
 
-    def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> CommitSummary:
-        """Insert the links of a page that has very many, ahead of its commit."""
+    def insert_early(self, batch: Sequence[VisitResult], most: int, now: float) -> EarlyUrls:
+        """Insert links and list entries of a batch before its commit, `most` in a transaction, if they are more.
 
-    def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> CommitSummary:
-        """Insert the URLs of a sitemap that lists very many, ahead of its commit."""
+        If the commit fails, they stay, and the visits that find them again add nothing.
+        """
 
     def last(self) -> float | None:
         """Return the time of the last commit; None before the first."""

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
-from msgspec.structs import replace
 
 from crawler.frontier.next_state import GONE_AFTER_MISSING
 from crawler.frontier.priority import PriorityInputs, level_of
@@ -17,35 +16,26 @@ from crawler.items import (
     Key,
     Kind,
     Link,
-    ListedUrl,
     Outcome,
     Page,
     Reason,
     State,
     Validators,
-    Visit,
     Visited,
 )
 from crawler.stores.contract.archive import SegmentState
-from crawler.stores.contract.commits import CommitSummary, CommittedVisit, LateCommit, VisitResult
+from crawler.stores.contract.commits import CommitSummary, CommittedVisit, EarlyUrls, LateCommit, VisitResult
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.document_rows import kind_of
 from crawler.stores.sqlite.document_writer import AddedDocument, DocumentWriter
+from crawler.stores.sqlite.early_urls import insert_early
+from crawler.stores.sqlite.found_urls import found_rows
 from crawler.stores.sqlite.host_trust import TrustObservations
 from crawler.stores.sqlite.inlinks import InlinkWriter
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import ListedUrlWriter
-from crawler.stores.sqlite.new_urls import (
-    LONGEST_DETAIL,
-    NewUrlRow,
-    SeenCache,
-    initial_state,
-    insert_urls,
-    url_id,
-    whole_second,
-)
-from crawler.stores.sqlite.originals import OriginalPage
+from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, insert_urls
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
 from crawler.stores.sqlite.similarity import SqliteSimilarity
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
@@ -63,11 +53,9 @@ class SqliteCommits:
         self._probe_after = probe_after
 
     def commit(self, batch: Sequence[VisitResult], segments: Sequence[SegmentState], now: float) -> CommitSummary:
-        before = self._database.pages_written
         with self._database.changing(now) as (connection, ledger):
             index = self._similarity.index_for_commit(connection)
-            summary = self._commit(connection, ledger, index, batch, segments, now)
-        return replace(summary, pages_written=self._database.pages_written - before)
+            return self._commit(connection, ledger, index, batch, segments, now)
 
     def _commit(
         self,
@@ -100,7 +88,7 @@ class SqliteCommits:
             added[visited.visit.key] = document
             host = visited.visit.key.host
             links = seen_cache.drop_seen_links(host, visited.page.links) if visited.page is not None else []
-            found += _found_rows(
+            found += found_rows(
                 connection, url.id, visited, links, document.original, seen_cache, now, follow=index.rule.links
             )
             found += lists.rows(url.id, visited)
@@ -122,20 +110,8 @@ class SqliteCommits:
             template_hosts=site_templates.add_jobs(connection, batch),
         )
 
-    def add_links(self, visit: Visit, links: Sequence[Link], now: float) -> CommitSummary:
-        with self._database.changing(now) as (connection, ledger):
-            seen_cache, via = self._database.seen_cache, url_id(connection, visit.key)
-            # In-links are counted by the visit's commit.
-            rows = _link_rows(connection, via, visit, links, seen_cache, now, counts_inlinks=False)
-            inserted = insert_urls(connection, seen_cache, ledger, rows)
-            return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts)
-
-    def add_listed(self, visit: Visit, listed: Sequence[ListedUrl], now: float) -> CommitSummary:
-        with self._database.changing(now) as (connection, ledger):
-            lists = ListedUrlWriter(connection, self._database.seen_cache, ledger, now)
-            rows = lists.listed_rows(url_id(connection, visit.key), visit, Kind.SITEMAP, listed)
-            inserted = insert_urls(connection, self._database.seen_cache, ledger, rows)
-            return CommitSummary(new_urls=len(inserted.new), hosts_with_new=inserted.hosts | lists.write())
+    def insert_early(self, batch: Sequence[VisitResult], most: int, now: float) -> EarlyUrls:
+        return insert_early(self._database, self._similarity, batch, most, now)
 
     def last(self) -> float | None:
         with self._database.errors():
@@ -366,74 +342,3 @@ def _host_counts(visited: Visited) -> tuple[int, int, int, int, str, int]:
         fetched.address if fetched is not None else "",
         visited.visit.host_key,
     )
-
-
-def _found_rows(
-    connection: apsw.Connection,
-    via: int,
-    visited: Visited,
-    links: Sequence[Link],
-    original: OriginalPage | None,
-    seen_cache: SeenCache,
-    now: float,
-    *,
-    follow: bool,
-) -> list[NewUrlRow]:
-    """Return rows for the URLs that a visit found: links, and a redirect's target.
-
-    Links of a copy are left out, unless `follow` is set and the original has other links.
-    """
-    visit, page, target = visited.visit, visited.page, visited.location
-    rows: list[NewUrlRow] = []
-    is_followed = original is None or (follow and page is not None and original.links_digest != page.links_digest)
-    if page is not None and is_followed:
-        rows = _link_rows(connection, via, visit, links, seen_cache, now, counts_inlinks=original is None)
-    if target is not None:
-        state, reason, detail = initial_state(target.refused, Reason.REDIRECT_TARGET)
-        at = whole_second(now)
-        rows.append(
-            NewUrlRow(
-                *target.key,
-                url=target.url,
-                state=state,
-                reason=reason,
-                kind=visit.kind,
-                level=visit.level,
-                due=at,
-                depth=visit.depth,
-                hops=visit.hops + 1,
-                via=via,
-                found=at,
-                detail=detail,
-            )
-        )
-    return rows
-
-
-def _link_rows(
-    connection: apsw.Connection,
-    via: int,
-    visit: Visit,
-    links: Sequence[Link],
-    seen_cache: SeenCache,
-    now: float,
-    *,
-    counts_inlinks: bool,
-) -> list[NewUrlRow]:
-    depth, at, own_host = visit.depth + 1, whole_second(now), visit.key.host
-    levels = level_of(PriorityInputs(depth)), level_of(PriorityInputs(depth, 1))
-    new = [link for link in links if seen_cache.urls.get(link[0]) != hash(link[1])]
-    followed = initial_state(None, Reason.LINK)
-    seen_cache.add_hosts(connection, [(link[0][0], link[1]) for link in new])
-    site = seen_cache.site_of(connection, own_host)
-    # kind, level, due, depth, hops, via, found: keywords would take twice the time, and pages have many links
-    inside = (Kind.PAGE, levels[0], at, depth, 0, via, at)
-    outside = (Kind.PAGE, levels[1], at, depth, 0, via, at)
-    rows: list[NewUrlRow] = []
-    for (host, rest), url, _, refused, _ in new:
-        state, reason, detail = initial_state(refused, Reason.LINK) if refused is not None else followed
-        if counts_inlinks and host != own_host and seen_cache.site_of(connection, host) != site:
-            rows.append(NewUrlRow(host, rest, url, state, reason, *outside, detail, 1))
-        else:
-            rows.append(NewUrlRow(host, rest, url, state, reason, *inside, detail))
-    return rows

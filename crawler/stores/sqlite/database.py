@@ -41,11 +41,6 @@ class Database:
         """Turn errors of SQLite in the block into errors that say what to do."""
         return readable_errors(self._path)
 
-    @property
-    def pages_written(self) -> int:
-        """How many pages this connection has written so far."""
-        return self.connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
-
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
         """Open a transaction. A deferred BEGIN would fail as busy when another process writes; IMMEDIATE waits."""

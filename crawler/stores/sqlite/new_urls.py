@@ -67,7 +67,7 @@ DISCOVERED = frozenset(
 )
 SCOPE_CODES = ",".join(str(int(reason)) for reason in sorted(SCOPE_REASONS))
 LONGEST_DETAIL = 500
-_FIFO_STEP = 1e-6  # seconds between the due times of URLs that were found together, so that they keep their order
+FIFO_STEP = 1e-6  # seconds between the due times of URLs that were found together, so that they keep their order
 
 # A URL that waits for a first visit becomes a seed, and so does one that was parked by the scope, a budget or a twin.
 _MAKE_SEED = f"""
@@ -234,7 +234,7 @@ def insert_urls(
         return InsertedUrls({}, set())
     if seen_cache.is_fifo:
         rows = [
-            row._replace(level=0, due=ledger.now + number * _FIFO_STEP if row.state == State.WAITING else row.due)
+            row._replace(level=0, due=ledger.now + number * FIFO_STEP if row.state == State.WAITING else row.due)
             for number, row in enumerate(rows)
         ]
     seen_cache.add_hosts(connection, [(row.host, row.url) for row in rows])

@@ -12,7 +12,7 @@ from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.similarity import SimilarPage, TemplateJob, TemplateResult, UndecidedPage
 from crawler.stores.sqlite import similarity_index, site_templates
 from crawler.stores.sqlite.database import Database
-from crawler.stores.sqlite.similarity_doubts import find_candidates
+from crawler.stores.sqlite.similarity_doubts import find_candidates, find_copies
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
 
 
@@ -21,7 +21,7 @@ class SqliteSimilarity:
 
     def __init__(self, database: Database, rule: DuplicateRule) -> None:
         self._database = database
-        self._rule = rule
+        self.rule = rule
         # The index that `candidates` filled for a batch, and the version of the database that it read.
         self._looked_up: tuple[int, SimilarityIndex] | None = None
 
@@ -33,6 +33,14 @@ class SqliteSimilarity:
             self._looked_up = (version, index)
             return found
 
+    def likely_copies(self, batch: Sequence[VisitResult]) -> set[Key]:
+        """Return visits whose pages seem to be copies, of archived pages or of each other; their commit decides it."""
+        with self._database.errors():
+            connection, looked_up = self._database.connection, self._looked_up
+            is_current = looked_up is not None and looked_up[0] == connection.pragma("data_version")
+            index = looked_up[1] if looked_up is not None and is_current else self._index(connection)
+            return find_copies(connection, index, batch)
+
     def index_for_commit(self, connection: apsw.Connection) -> SimilarityIndex:
         """Return the index that `candidates` filled for this batch, or a new one if another process has written."""
         looked_up, self._looked_up = self._looked_up, None
@@ -41,7 +49,7 @@ class SqliteSimilarity:
         return self._index(connection)
 
     def _index(self, connection: apsw.Connection) -> SimilarityIndex:
-        return SimilarityIndex(connection, self._rule)
+        return SimilarityIndex(connection, self.rule)
 
     def template_hosts(self, owner: str) -> list[int]:
         with self._database.errors():

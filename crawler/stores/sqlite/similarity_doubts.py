@@ -1,4 +1,4 @@
-"""Pages of a batch whose sketches do not decide whether they are duplicates, and the pages to compare them with."""
+"""Pages of a batch that may be duplicates, before its commit: those to be compared with others first, and the rest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import apsw
 from crawler.items import Key, Page
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.similarity import SimilarPage
-from crawler.stores.sqlite.document_rows import find_document, sketch_of
-from crawler.stores.sqlite.document_writer import has_exact_copy
+from crawler.stores.sqlite.document_rows import find_document, is_complete_page, sketch_of
+from crawler.stores.sqlite.document_writer import DigestLookup, has_exact_copy
 from crawler.stores.sqlite.new_urls import url_id
 from crawler.stores.sqlite.similarity_index import SimilarCandidate, SimilarityIndex, template
 
@@ -43,6 +43,28 @@ def find_candidates(
         before.append(page)
     index.drop_pending()
     return found
+
+
+def find_copies(connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult]) -> set[Key]:
+    """Return the visits whose pages seem to be copies, of archived pages or of an earlier one of the batch."""
+    complete = [result for result in batch if is_complete_page(result.visited)]
+    digests = DigestLookup(connection, complete)
+    index.look_up({sketch_of(result.visited) for result in complete} - {b""})
+    copies: set[Key] = set()
+    for number, result in enumerate(complete, start=1):
+        visit, page, sketch = result.visited.visit, result.visited.page, sketch_of(result.visited)
+        assert page is not None, "it is complete"
+        is_copy = page.body_digest in digests.bodies or bool(page.text_digest and page.text_digest in digests.texts)
+        if not is_copy and sketch:
+            own_number = url_id(connection, visit.key) if visit.visited is not None else None
+            is_copy = index.judge(own_number, sketch, result.compared).original is not None
+        if is_copy:
+            copies.add(visit.key)
+        elif sketch:
+            index.add_pending(-number, sketch)
+        digests.add(page)
+    index.drop_pending()
+    return copies
 
 
 def _is_copied_in(page: Page, before: Sequence[Page]) -> bool:
