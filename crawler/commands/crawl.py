@@ -40,7 +40,7 @@ from crawler.monitor.terminal import restore_cursor
 from crawler.options import Options
 from crawler.worker.seeds import with_scheme
 from crawler.worker.session import Session
-from crawler.worker.supervisor import Supervisor, end_with_supervisor
+from crawler.worker.supervisor import Supervisor, end_with_supervisor, is_supervised
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
             session.close()  # it has recovered the store and added the seeds; the workers open their own
             if session.fatal is not None:
                 raise session.fatal
-            return self._supervise(options)
+            return self._supervise(options, name)
         publication = _open_publication(attach(crawler, session))
         self.crawler_process.crawl(crawler, **arguments)
         self._handle_signals(crawler)
@@ -176,18 +176,23 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
         if self.crawler_process.bootstrap_failed:
             session.close()
             return 1
-        code = self._print_summary(session.options, summary_of(session), session.now())
+        data = summary_of(session)
+        if is_supervised():
+            self._write_summary(data)
+            code = 0
+        else:
+            code = self._print_summary(session.options, data, crawler.spidercls.name, session.now())
         if count := failed_feeds(crawler.stats):
             raise DiskTrouble(f"{count} feeds could not be stored; the log says why. The pages are in the collection.")
         return code
 
-    def _supervise(self, options: Options) -> int:
+    def _supervise(self, options: Options, spider: str) -> int:
         begun = time.monotonic()
         code = 1
         try:
             ended = Supervisor(sys.argv, self._workers, options).run()
             data = merge_summaries(ended.summaries, ended.lost, time.monotonic() - begun)
-            code = self._print_summary(options, data, time.time()) or ended.code
+            code = self._print_summary(options, data, spider, time.time()) or ended.code
         except CrawlError as error:
             code = error.exit_code
             raise
@@ -195,16 +200,19 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
             write_last_run(options, LastRun(at=time.time(), exit_code=code, seconds=time.monotonic() - begun))
         return code
 
-    def _print_summary(self, options: Options, data: dict[str, Any], now: float) -> int:
+    def _print_summary(self, options: Options, data: dict[str, Any], spider: str, now: float) -> int:
         """Store and print how a run has ended, and return its exit code."""
-        ended = store_run(options, data, now)
+        ended = store_run(options, data, spider, now)
         text = "\n".join(summary_lines(data, ended.account, str(options.crawl.dir), now, as_called))
         print(text, file=sys.stderr if self._is_stdout_taken else sys.stdout)
-        if self._summary_file:
-            write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
+        self._write_summary(data)
         if ended.complaint:
             print_message(ended.complaint)
         return ended.exit_code
+
+    def _write_summary(self, data: dict[str, Any]) -> None:
+        if self._summary_file:
+            write_text_atomically(Path(self._summary_file), json.dumps(data) + "\n")
 
     def _handle_signals(self, crawler: Crawler) -> None:
         loop = asyncio.get_event_loop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from scrapy.exceptions import UsageError
@@ -15,7 +16,7 @@ from crawler.engine.given_settings import CRAWL_FILE
 from crawler.engine.seeds import seeds_of_argument
 from crawler.errors import Misconfigured
 from crawler.files import write_text_atomically
-from crawler.monitor.text import in_directory
+from crawler.monitor.text import in_directory, plural
 from crawler.stores.open import open_store
 from crawler.urls.scope import MODES
 from crawler.worker.seeds import with_scheme
@@ -82,7 +83,7 @@ class InitCommand(OrbweaverCommand):
         given = opts.contact if opts.contact is not None else self.settings.get("CONTACT") or None
         contact = _answer(given, "Contact, a URL or e-mail address that every site gets (CONTACT)", "")
         given_seeds = _answer(opts.seeds, "Seeds, a file or URLs with commas", "")
-        scope = _answer(opts.scope, f"How far links are followed: {', '.join(MODES)}", "domains")
+        scope = _answer(opts.scope, f"How far links are followed: {', '.join(MODES)}", "domains", MODES)
         self.settings.update({"CRAWL_DIR": str(directory), "CONTACT": contact, "SCOPE": scope}, priority="cmdline")
         options = self.options()
         seeds = list(seeds_of_argument(given_seeds, with_scheme(options.urls.new_policy().canonicalize)))
@@ -98,16 +99,19 @@ class InitCommand(OrbweaverCommand):
         values = {"place": in_directory(directory), "contact": json.dumps(contact), "scope": json.dumps(scope)}
         write_text_atomically(file, _TEMPLATE.format(**values))
         more = "" if seeds else " -a seeds=FILE-or-URLs"
-        added = "1 seed is" if len(seeds) == 1 else f"{len(seeds)} seeds are"
-        print(f"{file} is written, {added} added. Next:")
+        print(f"{file} is written with {plural(len(seeds), 'seed')}. Next:")
         print(as_called(f"  scrapy crawl web {in_directory(directory)}{more}"))
         return 0
 
 
-def _answer(given: str | None, question: str, default: str) -> str:
-    """Return what an option says; else ask, if somebody is there."""
+def _answer(given: str | None, question: str, default: str, choices: Collection[str] = ()) -> str:
+    """Return what an option says; else ask, if somebody is there, until the answer is one of the choices."""
     if given is not None or not sys.stdin.isatty():
         return given or default
     shown = f" [{default}]" if default else ""
-    print(f"{question}{shown}: ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip() or default
+    while True:
+        print(f"{question}{shown}: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        answer = line.strip() or default
+        if not choices or answer in choices or not line:  # at its end there is nothing more to ask
+            return answer

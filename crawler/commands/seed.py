@@ -16,7 +16,7 @@ from crawler.clock import steady_clock
 from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, print_message
 from crawler.errors import BadInput
 from crawler.monitor.host import host_key_of, unknown_host_message
-from crawler.monitor.text import in_directory
+from crawler.monitor.text import in_directory, plural
 from crawler.stores.contract.urls import NewUrl, VisitChoice
 from crawler.stores.open import open_store
 from crawler.urls.schemes import is_web_url
@@ -138,7 +138,7 @@ class SeedCommand(OrbweaverCommand):
         finally:
             store.close()
         if made:
-            what = f"{made:,} URLs are due now"
+            what = f"{plural(made, 'more URL is', 'more URLs are')} due now"
         elif choice is VisitChoice.FAILED:
             what = "Nothing has failed that is not due already"
         else:

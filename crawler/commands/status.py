@@ -16,7 +16,7 @@ from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.run_settings import settings_of_last_run
 from crawler.monitor.terminal import escape_controls
-from crawler.monitor.text import account_data, in_directory, next_due, span_of
+from crawler.monitor.text import account_data, in_directory, next_due, plural, span_of
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.contract.log import LARGEST_LOG
@@ -149,15 +149,16 @@ def _lines(
         overdue = now - worker.lease_end
         yield f"  {line_of(worker)}" + (f"; its lease ended {span_of(overdue)} ago" if overdue > 0 else "")
     yield (
-        f"  {account.known} URLs of {account.hosts} hosts known = {account.waiting} waiting + {account.leased} leased "
-        f"+ {account.parked} parked"
+        f"  {plural(account.known, 'URL')} of {plural(account.hosts, 'host')} known = {account.waiting:,} waiting + "
+        f"{account.leased:,} leased + {account.parked:,} parked"
     )
     if account.collisions:
         yield (
             f"  {account.collisions} more could not be kept, because another URL has the same key; see `scrapy why URL`"
         )
     yield (
-        f"  {account.pages} pages among {account.documents} responses archived in {len(segments)} files, "
+        f"  {plural(account.pages, 'page')} among {plural(account.documents, 'response')} archived in "
+        f"{plural(len(segments), 'file')}, "
         f"{sum(segment.length for segment in segments) / 1e6:.1f} MB"
     )
     if account.known:

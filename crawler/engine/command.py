@@ -63,7 +63,9 @@ class HelpFormatter(ScrapyHelpFormatter):
                 title = part.strip().removesuffix(":").title()
                 parts.append(f"{title}\n{('-' if title == 'Global Options' else '=') * len(title)}\n")
             elif not parts and part.startswith("usage: "):
-                parts.append("Usage\n=====\n  " + part.removeprefix("usage: "))
+                parts.append(
+                    f"Usage\n=====\n{self._fill_text(part.removeprefix('usage: '), self._width - 2, '  ')}\n\n"
+                )
             else:
                 parts.append(part)
         return parts

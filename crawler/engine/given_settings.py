@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,8 @@ def _expected(settings: BaseSettings, name: str) -> str:
     value, default = settings.get(name), getattr(default_settings, name)
     if name == "LOG_LEVEL":
         return "" if value in _LEVELS else f"one of {', '.join(_LEVELS)}"
+    if name == "SPIDER_MODULES":
+        return "" if all(map(_is_importable, settings.getlist(name))) else "packages that can be imported"
     if name == "LOG_FILE":
         if value and not (isinstance(value, str) and Path(value).absolute().parent.is_dir()):
             return "a file in a directory that there is"
@@ -184,6 +187,13 @@ def _expected(settings: BaseSettings, name: str) -> str:
         kinds = {bool: "True or False", dict: "a JSON object", int: "a whole number", float: "a number"}
         return next((text for kind, text in kinds.items() if isinstance(default, kind)), "the path of a class")
     return ""
+
+
+def _is_importable(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def nearest_name(name: str) -> str | None:

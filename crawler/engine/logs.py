@@ -16,6 +16,7 @@ from crawler.engine.results import NotAPage
 from crawler.errors import CrawlError
 from crawler.items import Visited
 from crawler.monitor.terminal import escape_controls
+from crawler.urls.credentials import without_credentials
 
 MOST_WARNINGS = 200  # that are written after the live view has ended
 
@@ -56,14 +57,15 @@ def hide_startup_lines(settings: BaseSettings) -> None:
 
 
 class EscapingFormatter(logging.Formatter):
-    """Formats as another formatter does, then escapes control characters and indents all lines but the first."""
+    """Formats as another formatter does, then hides passwords, escapes control characters and indents further lines."""
 
     def __init__(self, usual: logging.Formatter) -> None:
         super().__init__()
         self._usual = usual
 
     def format(self, record: logging.LogRecord) -> str:
-        return escape_controls(self._usual.format(record), keep="\n").replace("\n", "\n  ")
+        text = without_credentials(self._usual.format(record))
+        return escape_controls(text, keep="\n").replace("\n", "\n  ")
 
 
 def escape_log_lines() -> None:
@@ -86,7 +88,7 @@ class LogTail(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         short = logging.makeLogRecord(record.__dict__ | {"exc_info": None, "exc_text": None, "stack_info": None})
-        self.lines.append(escape_controls(self._short.format(short)))
+        self.lines.append(escape_controls(without_credentials(self._short.format(short))))
         if record.levelno >= logging.WARNING:
             self.lost += len(self.warnings) == MOST_WARNINGS
             self.warnings.append(self._usual.format(record))

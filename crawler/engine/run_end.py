@@ -33,7 +33,7 @@ class EndedRun(NamedTuple):
     complaint: str  # what went wrong, or nothing
 
 
-def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
+def store_run(options: Options, data: dict[str, Any], spider: str, now: float) -> EndedRun:
     """Store the summary of a run, with the account of its crawl; raises `BadInput` if there was nothing to crawl."""
     store = open_store(options.store)
     try:
@@ -41,7 +41,7 @@ def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
         if not account.known:
             raise BadInput(
                 f"{options.crawl.dir}: this crawl has no URLs, because it never had a seed. Nothing was visited; give "
-                f"it seeds with `scrapy crawl web {in_directory(options.crawl.dir)} -a seeds=FILE-or-URLs`, or with "
+                f"it seeds with `scrapy crawl {spider} {in_directory(options.crawl.dir)} -a seeds=FILE-or-URLs`, or with "
                 f"`scrapy seed {in_directory(options.crawl.dir)} FILE`."
             )
         data["crawl"] = account_data(account, segments)
@@ -63,8 +63,9 @@ def store_run(options: Options, data: dict[str, Any], now: float) -> EndedRun:
 class ForeignRun:
     """A run that another command than ours has started, such as Scrapy's own `crawl`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, spider: str) -> None:
         self._session = session
+        self._spider = spider
 
     def end(self) -> None:
         """Store and log how the run ended; if it ended badly, the program ends with its exit code."""
@@ -72,7 +73,7 @@ class ForeignRun:
         if session.fatal is not None:
             exit_with(session.fatal)
         try:
-            ended = store_run(session.options, summary_of(session), session.now())
+            ended = store_run(session.options, summary_of(session), self._spider, session.now())
         except CrawlError as error:
             exit_with(error)
         logger.info(

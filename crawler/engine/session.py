@@ -55,7 +55,7 @@ def components_of(crawler: Crawler) -> Components:
             found = attach(crawler, Session.open(crawl_options(crawler.settings)))
         except CrawlError as error:
             exit_with(error)
-        found.foreign_run = ForeignRun(found.session)
+        found.foreign_run = ForeignRun(found.session, crawler.spidercls.name)
         crawler.signals.connect(found.foreign_run.end, signal=signals.engine_stopped)
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.items import Outcome
 from crawler.monitor.record import RunRecord
-from crawler.monitor.text import command_lines, date_of, folded, in_directory, next_due, span_of
+from crawler.monitor.text import command_lines, date_of, folded, in_directory, next_due, plural, span_of
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.system import cpu_seconds, peak_memory
 
@@ -143,16 +143,16 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
     rate = data["pages"] / data["seconds"] if data["seconds"] else 0.0
     yield ""
     yield (
-        f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {_count(data['pages'], 'page')}, "
+        f"{data['finished'].capitalize()} after {span_of(data['seconds'])}: {plural(data['pages'], 'page')}, "
         f"{rate:.1f} a second"
     )
-    over = f", over {_count(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
-    yield f"  Visits       {data['visits']} to {_count(data['hosts'], 'host')}{over}; {data['new_urls']} new URLs"
+    over = f", over {plural(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
+    yield f"  Visits       {data['visits']} to {plural(data['hosts'], 'host')}{over}; {data['new_urls']} new URLs"
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
     every, near = data["duplicates"], data["near_duplicates"]
-    yield f"  Duplicates   {_count(every, 'page')}: {every - near} exact, {_count(near, 'near-duplicate')}"
+    yield f"  Duplicates   {plural(every, 'page')}: {every - near} exact, {plural(near, 'near-duplicate')}"
     yield (
         f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, "
         "compressed"
@@ -174,20 +174,20 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
         pages = " + ".join(f"{pages:,}" for pages in data["workers"]["pages"])
         lost = data["workers"]["lost"]
         gone = (
-            f"; {_count(lost, 'worker')} died: their pages are in the collection, but not in these numbers"
+            f"; {plural(lost, 'worker')} died: their pages are in the collection, but not in these numbers"
             if lost
             else ""
         )
         yield f"  Workers      {pages} pages{gone}"
     if data["late_visits"]:
         yield (
-            f"  Late         {_count(data['late_visits'], 'visit')} discarded, because other workers had taken them "
+            f"  Late         {plural(data['late_visits'], 'visit')} discarded, because other workers had taken them "
             "over"
         )
     if data["supply"].get("rate"):
         yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (
-        f"  Collection   {crawl['pages']} pages in {_count(crawl['archive_files'], 'file')}, "
+        f"  Collection   {crawl['pages']} pages in {plural(crawl['archive_files'], 'file')}, "
         f"{_size(crawl['archive_bytes'])}; {crawl['known']} URLs known = {crawl['waiting']} waiting + "
         f"{crawl['leased']} leased + {crawl['parked']} parked"
     )
@@ -198,15 +198,15 @@ def _savings_lines(saved: dict[str, int]) -> Iterator[str]:
     """Say what conditional and HEAD requests have saved."""
     if saved["unchanged"]:
         yield (
-            f"  Unchanged    {_count(saved['unchanged'], 'page')}: {_size(saved['unchanged_bytes'])} not fetched again"
+            f"  Unchanged    {plural(saved['unchanged'], 'page')}: {_size(saved['unchanged_bytes'])} not fetched again"
         )
     if saved["unwanted"]:
         yield (
-            f"  Not read     {_count(saved['unwanted'], 'document')} of types that are not read: bodies of "
+            f"  Not read     {plural(saved['unwanted'], 'document')} of types that are not read: bodies of "
             f"{_size(saved['unwanted_bytes'])} not fetched"
         )
     if saved["heads"]:
-        yield f"  HEAD         {_count(saved['heads'], 'request')}; {saved['followed']} were followed by a GET"
+        yield f"  HEAD         {plural(saved['heads'], 'request')}; {saved['followed']} were followed by a GET"
 
 
 def supply_line(supply: dict[str, float], seconds: float) -> str:
@@ -223,14 +223,6 @@ def supply_line(supply: dict[str, float], seconds: float) -> str:
         f"{allowed}; {supply['connections']:,.0f} connections could carry {supply['rate_of_connections']:,.0f}, which "
         f"needs {supply['hosts_needed']:,.0f} hosts. For {share:.0%} of the time no host was ready"
     )
-
-
-def _count(number: int, what: str) -> str:
-    """
-    >>> _count(1, "page"), _count(2, "page")
-    ('1 page', '2 pages')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _size(count: float) -> str:

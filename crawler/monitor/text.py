@@ -42,6 +42,15 @@ def span_of(seconds: float) -> str:
     return f"{seconds / 86_400:.1f} days"
 
 
+def plural(count: int, one: str, many: str = "") -> str:
+    """Format a count with its noun.
+
+    >>> plural(1, "page"), plural(1_200, "page"), plural(0, "copy", "copies")
+    ('1 page', '1,200 pages', '0 copies')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def folded(line: str) -> list[str]:
     """Break a line of a report between words, and never between a number and what it counts.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crawler.monitor.text import plural
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Markup, element, untrusted, url
 from crawler.report.parts import BARS, cards, chart_grid, expandable, paragraph, section, url_list, warning
-from crawler.report.times import number, percent, plural, seconds, size
+from crawler.report.times import number, percent, seconds, size
 
 Data = Mapping[str, Any]
 _TIERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from crawler.monitor.text import span_of
+from crawler.monitor.text import plural, span_of
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Content, Markup, document, element, untrusted, url
@@ -27,7 +27,7 @@ from crawler.report.parts import (
 )
 from crawler.report.sections import format_request_rate
 from crawler.report.style import CSS
-from crawler.report.times import number, plural, seconds, size
+from crawler.report.times import number, seconds, size
 
 Data = Mapping[str, Any]
 

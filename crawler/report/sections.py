@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crawler.monitor.text import span_of
+from crawler.monitor.text import plural, span_of
 from crawler.report.bars import ChartBar
 from crawler.report.charts import bar_chart, table
 from crawler.report.markup import Markup, element, untrusted
@@ -24,7 +24,7 @@ from crawler.report.parts import (
     time_cell,
     warning,
 )
-from crawler.report.times import number, percent, plural, seconds, size
+from crawler.report.times import number, percent, seconds, size
 
 Data = Mapping[str, Any]
 

@@ -120,15 +120,6 @@ def percent(part: float, whole: float) -> str:
     return f"{share:.0f} %"
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """Format a count with its noun.
-
-    >>> plural(1, "page"), plural(1_200, "page"), plural(0, "copy", "copies")
-    ('1 page', '1,200 pages', '0 copies')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def is_worth_drawing(values: Sequence[float]) -> bool:
     """Return whether values are enough for a chart: more than one, and not all 0."""
     return len(values) > 1 and any(values)

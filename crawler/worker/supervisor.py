@@ -24,6 +24,7 @@ from rich.text import Text
 
 from crawler.errors import FINISHED_BADLY, CrawlError
 from crawler.monitor.terminal import can_redraw, escape_controls, restore_cursor
+from crawler.monitor.text import plural
 from crawler.options import Options
 from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.contract.store import Store
@@ -236,7 +237,7 @@ class _View:
         then, before = self._last or (now, pages)
         self._last = (now, pages)
         rate = max(pages - before, 0) / (now - then) if now > then else 0.0
-        return f"{len(workers)} {'worker' if len(workers) == 1 else 'workers'}: {pages:,} pages ({rate:.1f}/s)"
+        return f"{plural(len(workers), 'worker')}: {plural(pages, 'page')} ({rate:.1f}/s)"
 
     def workers(self) -> list[str]:
         return [f"  {line_of(worker)}" for worker in self._store.partitions.workers()]
@@ -251,6 +252,11 @@ def end_with_supervisor() -> None:
     signal_when_parent_ends(ORPHANED)
     if os.getppid() != int(supervisor):  # the supervisor died before
         raise CrawlError("The supervisor of this worker is gone. Nothing was changed.")
+
+
+def is_supervised() -> bool:
+    """Whether this process is a worker of a supervisor, which reports for all."""
+    return _SUPERVISOR in os.environ
 
 
 def _stop_once(_number: int, _frame: object) -> None:

@@ -267,7 +267,7 @@ def test_why_names_the_url_with_which_another_collides(collided: Path) -> None:
 
 def test_status_reports_colliding_urls_and_still_adds_up(collided: Path) -> None:
     output = scrapy("status", CRAWL_DIR=collided).stdout
-    assert "1 URLs of 1 hosts known = 1 waiting + 0 leased + 0 parked" in output
+    assert "1 URL of 1 host known = 1 waiting + 0 leased + 0 parked" in output
     assert "1 more could not be kept, because another URL has the same key" in output
     data = json.loads(scrapy("status", "--json", CRAWL_DIR=collided).stdout)
     assert (data["known"], data["waiting"], data["collisions"]) == (1, 1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import pty
 import random
@@ -15,6 +16,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from crawler.monitor.text import plural
 from tests.crawl.pages import Pages, pages_served, seeds_of
 from tests.crawl.runner import ROOT, command, rows, scrapy, started
 
@@ -70,6 +72,8 @@ MISTAKES = [
     (["crawl", "web", "--worker", "2", "--guess-schema"], {}, 2, ["--guess-scheme"]),
     (["crawl", "web"], {"CONTACT": "me"}, 78, ["CONTACT", "e-mail"]),
     (["crawl", "web"], {"SEEDS": "my.txt"}, 78, ["-a seeds="]),
+    (["crawl", "web"], {"SPIDER_MODULES": "nowhere"}, 78, ["SPIDER_MODULES", "nowhere"]),
+    (["crawl", "web", "--workers", "2"], {}, 65, ["-a seeds=", "scrapy seed"]),
     (["crawl", "web"], {"LOG_LEVEL": "LOUD"}, 78, ["LOG_LEVEL", "WARNING"]),
     (["crawl", "web"], {"LOG_FILE": "/nowhere/x.log"}, 78, ["LOG_FILE", "/nowhere/x.log"]),
     (["crawl", "web"], {"EXTENSIONS": "x"}, 2, ["EXTENSIONS=x", "JSON"]),
@@ -91,6 +95,7 @@ def test_a_mistake_is_answered_with_what_helps(
     for name in named:
         assert name in ended.stderr, ended.stderr
     assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 6
 
 
 @pytest.mark.parametrize("content", [random.Random(n).randbytes(20_000) for n in range(5)])
@@ -216,7 +221,7 @@ def test_a_host_everything_and_what_failed_are_visited_again(tmp_path: Path) -> 
         for words, again in ((["--host", "b.test"], {"b.test/"}), (["--all"], {"a.test/", "a.test/one", "b.test/"})):
             made = scrapy("seed", "--now", *words, **settings)
             assert (made.returncode, made.stderr) == (0, "")
-            assert f"{len(again)} URLs are due now" in made.stdout
+            assert f"{plural(len(again), 'more URL is', 'more URLs are')} due now" in made.stdout
             before = len(requests)
             assert scrapy("crawl", "web", **settings).returncode == 0
             assert set(requests[before:]) == again
@@ -245,7 +250,7 @@ def test_very_many_urls_are_visited_again_only_if_that_is_meant(tmp_path: Path) 
     refused = scrapy("seed", "--now", "--all", CRAWL_DIR=tmp_path / "crawl")
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
-    assert "10,001 URLs are due" in scrapy("seed", "--now", "--all", "--yes", CRAWL_DIR=tmp_path / "crawl").stdout
+    assert "10,001 more URLs are due" in scrapy("seed", "--now", "--all", "--yes", CRAWL_DIR=tmp_path / "crawl").stdout
 
 
 def later(directory: Path) -> None:
@@ -276,7 +281,7 @@ def test_init_makes_a_crawl_that_the_next_command_continues(tmp_path: Path) -> N
 def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
     directory = tmp_path / "asked"
     main, terminal = pty.openpty()
-    os.write(main, b"a@b.example\nhttps://birds.example/\n\n")
+    os.write(main, b"a@b.example\nhttps://birds.example/\neverywhere\n\n")
     words = command("init", str(directory))
     made = subprocess.run(words, cwd=ROOT, stdin=terminal, capture_output=True, text=True, timeout=60, check=False)
     os.close(main)
@@ -286,6 +291,25 @@ def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
     text = (directory / "crawl.toml").read_text()
     assert 'CONTACT = "a@b.example"' in text
     assert 'SCOPE = "domains"' in text
+    assert made.stderr.count("How far links are followed") == 2  # the first answer was none
+
+
+def test_the_workers_of_a_crawl_leave_its_record_to_their_supervisor(tmp_path: Path) -> None:
+    with pages_served(SITE, tmp_path) as (settings, _):
+        seeds = f"seeds={seeds_of(SITE, settings.pop('port'))}"
+        assert scrapy("crawl", "web", "--workers", "2", "-a", seeds, **settings).returncode == 0
+    ((summary,),) = rows(tmp_path / "crawl", "SELECT summary FROM runs")
+    assert json.loads(summary)["pages"] == 2
+
+
+def test_the_password_of_a_feed_is_not_logged(tmp_path: Path) -> None:
+    with pages_served(SITE, tmp_path) as (settings, _):
+        seeds = f"seeds={seeds_of(SITE, settings.pop('port'))}"
+        feed = "ftp://me:PassWord@127.0.0.1:1/pages.jsonl"
+        ended = scrapy("crawl", "web", "-O", feed, "-a", seeds, **settings)
+    assert ended.returncode == 74
+    assert "ftp://***@127.0.0.1:1/pages.jsonl" in ended.stderr
+    assert "PassWord" not in ended.stderr
 
 
 def test_usage_is_told_under_the_name_that_was_called(tmp_path: Path) -> None:
