@@ -193,6 +193,8 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
             ended = Supervisor(sys.argv, self._workers, options).run()
             data = merge_summaries(ended.summaries, ended.lost, time.monotonic() - begun)
             code = self._print_summary(options, data, spider, time.time()) or ended.code
+            if ended.error is not None:
+                raise ended.error
         except CrawlError as error:
             code = error.exit_code
             raise

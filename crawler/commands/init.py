@@ -115,3 +115,4 @@ def _answer(given: str | None, question: str, default: str, choices: Collection[
         answer = line.strip() or default
         if not choices or answer in choices or not line:  # at its end there is nothing more to ask
             return answer
+        print_message(f"{answer}: choose one of {', '.join(choices)}.")

@@ -154,7 +154,7 @@ def _lines(
     )
     if account.collisions:
         yield (
-            f"  {account.collisions} more could not be kept, because another URL has the same key; see `scrapy why URL`"
+            f"  {account.collisions:,} more could not be kept, because another URL has the same key; see `scrapy why URL`"
         )
     yield (
         f"  {plural(account.pages, 'page')} among {plural(account.documents, 'response')} archived in "
@@ -166,7 +166,7 @@ def _lines(
     for state in State:
         for of, reason, count in account.by_reason:
             if of is state:
-                yield f"  {state.name.lower():8} {count:9}  {reason.name.lower():20} {reason.meaning}"
+                yield f"  {state.name.lower():8} {count:9,}  {reason.name.lower():20} {reason.meaning}"
     yield f"  {next_due(account, now, f'scrapy crawl web {in_directory(where)}')}"
 
 

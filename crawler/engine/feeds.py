@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
+from crawler.urls.credentials import without_credentials
 
 _FAILED = "feedexport/failed_count/"
 
@@ -26,7 +27,7 @@ def refuse_shared_feeds(uris: Sequence[str]) -> None:
     shared = [uri for uri in uris if "%(worker)" not in uri]
     if shared:
         raise Misconfigured(
-            f"The feed {shared[0]!r} is one for all workers, and they would overwrite each other's pages. Nothing was "
+            f"The feed {without_credentials(shared[0])!r} is one for all workers, and they would overwrite each other's pages. Nothing was "
             "crawled; put %(worker)s into its name, such as pages-%(worker)s.jsonl, or use `scrapy export` afterwards."
         )
 
@@ -39,12 +40,12 @@ def feed_trouble(crawler: Crawler) -> CrawlError | None:
         return None
     if exporter is None:
         return Misconfigured(
-            f"FEEDS: {', '.join(uris)}: cannot be written. Its scheme or format is not known, a package that it needs "
+            f"FEEDS: {without_credentials(', '.join(uris))}: cannot be written. Its scheme or format is not known, a package that it needs "
             "is missing (the log names it), or EXTENSIONS_BASE is without FeedExporter. Nothing was crawled."
         )
     if len(exporter.slots) < len(uris):
         return Misconfigured(
-            f"FEEDS: the name of {uris[len(exporter.slots)]!r} cannot be made: %(name)s, %(time)s, %(worker)s and the "
+            f"FEEDS: the name of {without_credentials(uris[len(exporter.slots)])!r} cannot be made: %(name)s, %(time)s, %(worker)s and the "
             "attributes of the spider are known. Nothing was crawled."
         )
     files = [slot.storage for slot in exporter.slots if isinstance(slot.storage, FileFeedStorage)]

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +164,7 @@ def _expected(settings: BaseSettings, name: str) -> str:
     if name == "LOG_LEVEL":
         return "" if value in _LEVELS else f"one of {', '.join(_LEVELS)}"
     if name == "SPIDER_MODULES":
-        return "" if all(map(_is_importable, settings.getlist(name))) else "packages that can be imported"
+        return next((problem for module in settings.getlist(name) if (problem := _import_problem(module))), "")
     if name == "LOG_FILE":
         if value and not (isinstance(value, str) and Path(value).absolute().parent.is_dir()):
             return "a file in a directory that there is"
@@ -189,11 +188,12 @@ def _expected(settings: BaseSettings, name: str) -> str:
     return ""
 
 
-def _is_importable(module: str) -> bool:
+def _import_problem(module: str) -> str:
     try:
-        return find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
+        import_module(module)
+    except Exception as error:
+        return f"packages with spiders, and {module} cannot be imported ({type(error).__name__}: {error})"
+    return ""
 
 
 def nearest_name(name: str) -> str | None:

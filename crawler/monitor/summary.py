@@ -147,12 +147,12 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
         f"{rate:.1f} a second"
     )
     over = f", over {plural(data['connections_opened'], 'connection')}" if data["connections_opened"] else ""
-    yield f"  Visits       {data['visits']} to {plural(data['hosts'], 'host')}{over}; {data['new_urls']} new URLs"
+    yield f"  Visits       {data['visits']:,} to {plural(data['hosts'], 'host')}{over}; {plural(data['new_urls'], 'new URL')}"
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
-        yield f"    {mark} {row['visits']:7}  {row['reason']:20} {row['meaning']}"
+        yield f"    {mark} {row['visits']:7,}  {row['reason']:20} {row['meaning']}"
     every, near = data["duplicates"], data["near_duplicates"]
-    yield f"  Duplicates   {plural(every, 'page')}: {every - near} exact, {plural(near, 'near-duplicate')}"
+    yield f"  Duplicates   {plural(every, 'page')}: {every - near:,} exact, {plural(near, 'near-duplicate')}"
     yield (
         f"  Bytes        {_size(received)} received; {_size(archived)} archived, with requests, headers and links, "
         "compressed"
@@ -178,7 +178,7 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
             if lost
             else ""
         )
-        yield f"  Workers      {pages} pages{gone}"
+        yield f"  Workers      {pages} {'page' if pages == '1' else 'pages'}{gone}"
     if data["late_visits"]:
         yield (
             f"  Late         {plural(data['late_visits'], 'visit')} discarded, because other workers had taken them "
@@ -187,9 +187,9 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
     if data["supply"].get("rate"):
         yield f"  Frontier     {supply_line(data['supply'], data['seconds'])}"
     yield (
-        f"  Collection   {crawl['pages']} pages in {plural(crawl['archive_files'], 'file')}, "
-        f"{_size(crawl['archive_bytes'])}; {crawl['known']} URLs known = {crawl['waiting']} waiting + "
-        f"{crawl['leased']} leased + {crawl['parked']} parked"
+        f"  Collection   {plural(crawl['pages'], 'page')} in {plural(crawl['archive_files'], 'file')}, "
+        f"{_size(crawl['archive_bytes'])}; {plural(crawl['known'], 'URL')} known = {crawl['waiting']:,} waiting + "
+        f"{crawl['leased']:,} leased + {crawl['parked']:,} parked"
     )
     yield f"  Later        {next_due(account, now)}"
 
@@ -206,7 +206,7 @@ def _savings_lines(saved: dict[str, int]) -> Iterator[str]:
             f"{_size(saved['unwanted_bytes'])} not fetched"
         )
     if saved["heads"]:
-        yield f"  HEAD         {plural(saved['heads'], 'request')}; {saved['followed']} were followed by a GET"
+        yield f"  HEAD         {plural(saved['heads'], 'request')}; {saved['followed']:,} were followed by a GET"
 
 
 def supply_line(supply: dict[str, float], seconds: float) -> str:

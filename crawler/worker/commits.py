@@ -23,6 +23,10 @@ from crawler.worker.runtime import Runtime, Similarities, StoreCalls, Timers
 
 logger = logging.getLogger(__name__)
 
+# Links and list entries of a commit of several visits. Other calls of the store's thread wait until it is done, and with
+# several workers on one disk, 20,000 new ones may take ten seconds.
+URLS_OF_COMMIT = 20_000
+
 # Called when a visit is acknowledged, with its page if that was wanted; or with the error by which it cannot be.
 Acknowledge = Callable[[BaseException | None, ExportedDocument | None], None]
 
@@ -88,14 +92,25 @@ class VisitCommits:
         if self._calls.is_running("commit"):
             self._flush_again = True  # the batch grows meanwhile; `_committed` comes back for it
             return
-        most = self._options.commit.visits
-        batch, self._batch = self._batch[:most], self._batch[most:]
+        size = self._size_of_next()
+        batch, self._batch = self._batch[:size], self._batch[size:]
         if batch:
             self._committing += batch
             results = [entry.result for entry in batch]
             wanted = {entry.result.visited.visit.key for entry in batch if entry.wants_page}
             access = self._runtime.store_access
             self._calls.run(lambda: access.commit(results, wanted), partial(self._committed, batch), kind="commit")
+
+    def _size_of_next(self) -> int:
+        """Return how many visits of the batch the next commit takes: fewer if their pages have very many links."""
+        size, found = 0, 0
+        for entry in self._batch[: self._options.commit.visits]:
+            page = entry.result.visited.page
+            found += len(page.links) + len(page.listed) if page is not None else 0
+            if size and found > URLS_OF_COMMIT:
+                break
+            size += 1
+        return size
 
     def stop(self) -> None:
         """From now on, commit each result at once."""

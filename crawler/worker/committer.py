@@ -1,7 +1,8 @@
 """Acknowledge a batch of visits: archive, make durable, then one transaction.
 
 A visit is acknowledged when its records are on the disk and the transaction that names them is committed. In this order
-a kill at any moment leaves either a visit that never happened, or one that is whole.
+a kill at any moment leaves either a visit that is whole, or one that never happened; only URLs that it has found may be
+known already, because very many are inserted before.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 # URLs that one transaction of each worker may insert, together: each may change three pages of the store, and its log
 # has to hold them.
-URLS_OF_TRANSACTIONS = 2_000
+URLS_OF_TRANSACTIONS = 3_000
 STEPS = (
     "before append",
     "after append",

@@ -51,6 +51,7 @@ class WorkersEnded:
     code: int
     summaries: list[dict[str, Any]]  # of those that ended in good order
     lost: int  # workers that died
+    error: CrawlError | None = None  # why no further worker was started
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ class Supervisor:
         self._code = 0
         self._lost = 0
         self._short_lives = 0
+        self._error: CrawlError | None = None
 
     def run(self) -> WorkersEnded:
         """Start the workers and watch them until all have ended."""
@@ -98,7 +100,7 @@ class Supervisor:
                 self._kill_unresponsive()
                 self._kill_stopped()
                 show()
-        return WorkersEnded(self._code, self._summaries, self._lost)
+        return WorkersEnded(self._code, self._summaries, self._lost, self._error)
 
     def _start(self) -> None:
         self._numbers += 1
@@ -135,10 +137,11 @@ class Supervisor:
         self._short_lives = self._short_lives + 1 if is_short else 0
         if self._short_lives >= SHORT_LIVES:
             self._stop(signal.SIGTERM)
-            raise CrawlError(
+            self._error = CrawlError(
                 f"Workers die as soon as they start (the last by signal {-code}). "
                 "What was committed is kept; see the log."
             )
+            return
         logger.warning("Worker %d was killed by signal %d; another takes its place", child.number, -code)
         self._start()
 
@@ -255,8 +258,8 @@ def end_with_supervisor() -> None:
 
 
 def is_supervised() -> bool:
-    """Whether this process is a worker of a supervisor, which reports for all."""
-    return _SUPERVISOR in os.environ
+    """Whether this process is a worker of a living supervisor, which reports for all."""
+    return os.environ.get(_SUPERVISOR) == str(os.getppid())
 
 
 def _stop_once(_number: int, _frame: object) -> None:

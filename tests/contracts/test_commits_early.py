@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawler.frontier.priority import Order
-from crawler.items import Kind, Link, Page, Reason, Visited
+from crawler.items import Kind, Link, Outcome, Page, Reason, Visited
 from crawler.stores.contract.commits import VisitResult
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
@@ -129,6 +129,27 @@ def test_links_of_a_copy_are_no_in_links_if_they_are_inserted_early(is_in_batch:
     assert document.duplicate_of == store.documents.versions(key_of(A))[0].id
     assert row_of(store, TARGET).inlinks == 1
     assert [source for source, _ in store.documents.anchors(key_of(TARGET))] == ["a.test"]
+
+
+def test_a_page_is_no_copy_of_its_own_earlier_version(store: Store) -> None:
+    first = page_of(store, A, LINKS[0])
+    assert commit(store, [visit_result(first)]) == 1
+    store.urls.add_seeds([new_url(A)], NOW + 1, urgent=True)
+    page = replace(first.page or Page(), links=(*LINKS, link(TARGET, "words")))
+    early = insert_early(store, visited(lease_url(store, A, NOW + 1), page=page), most=9, now=NOW + 1)
+    assert [result.visited.page and list(result.visited.page.links) for result in early.batch] == [[]]
+    assert row_of(store, TARGET).inlinks == 1
+
+
+def test_a_redirect_s_target_is_no_mere_link_because_links_are_inserted_early(store: Store) -> None:
+    moved = {"outcome": Outcome.REDIRECTED, "reason": Reason.REDIRECTED, "location": link(TARGET), "page": None}
+    redirect = visited(add_and_lease(store, B), **moved)
+    early = insert_early(store, redirect, page_of(store, A, *LINKS, link(TARGET, "words")), most=9)
+    assert store.urls.find(key_of(TARGET)) is None
+    assert commit(store, early.batch) == 1
+    row = row_of(store, TARGET)
+    assert (row.reason, row.depth, row.inlinks) == (Reason.REDIRECT_TARGET, 0, 1)
+    assert store.documents.anchors(key_of(TARGET)) == [("a.test", "words")]
 
 
 # ── Lists ──

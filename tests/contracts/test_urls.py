@@ -59,6 +59,15 @@ def test_a_shorter_path_reopens_a_url_even_with_the_same_anchor_of_the_same_host
     assert (row_of(store, target).state, row_of(store, target).reason) == (State.WAITING, Reason.LINK)
 
 
+def test_a_url_that_a_batch_finds_by_a_path_that_is_too_long_and_by_a_shorter_one_waits(store: Store) -> None:
+    store.urls.add([new_url(A), new_url("http://a.test/2")], NOW)
+    first, second = lease_all(store)
+    target = "http://b.test/target"
+    results = [visited(first, link(target, "words", Reason.TOO_FAR)), visited(second, link(target, "words"))]
+    store.commits.commit([visit_result(result) for result in results], [], NOW)
+    assert (row_of(store, target).state, row_of(store, target).reason) == (State.WAITING, Reason.LINK)
+
+
 def test_a_shorter_path_reopens_a_url_that_another_process_parked_as_too_far(opener: Opener) -> None:
     mine, yours = opener(), opener()
     renew_lease(mine, ME)

@@ -306,10 +306,12 @@ def test_the_password_of_a_feed_is_not_logged(tmp_path: Path) -> None:
     with pages_served(SITE, tmp_path) as (settings, _):
         seeds = f"seeds={seeds_of(SITE, settings.pop('port'))}"
         feed = "ftp://me:PassWord@127.0.0.1:1/pages.jsonl"
+        refused = scrapy("crawl", "web", "--workers", "2", "-O", feed, "-a", seeds, **settings)
         ended = scrapy("crawl", "web", "-O", feed, "-a", seeds, **settings)
-    assert ended.returncode == 74
-    assert "ftp://***@127.0.0.1:1/pages.jsonl" in ended.stderr
-    assert "PassWord" not in ended.stderr
+    assert (refused.returncode, ended.returncode) == (78, 74)
+    for stderr in (refused.stderr, ended.stderr):
+        assert "ftp://***@127.0.0.1:1/pages.jsonl" in stderr
+        assert "PassWord" not in stderr
 
 
 def test_usage_is_told_under_the_name_that_was_called(tmp_path: Path) -> None:

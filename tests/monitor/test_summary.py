@@ -57,7 +57,7 @@ def test_the_summary_fits_80_columns_and_breaks_no_number_and_no_command(
     assert [line for line in lines if len(line) > WIDTH and line not in commands] == []
     assert [line for line in lines if re.search(r"\d$", line)] == []
     text = " ".join(" ".join(lines).split())
-    for number in ("11109877 parked", "123.455 s required", "987.7 GB"):
+    for number in ("11,109,877 parked", "123.455 s required", "987.7 GB"):
         assert number in text
     place = f"CRAWL_DIR={where}"
     assert f"{program} status -s {repr(place) if ' ' in where else place}" in text

@@ -80,7 +80,8 @@ class CommitStore(Protocol):
     def insert_early(self, batch: Sequence[VisitResult], most: int, now: float) -> EarlyUrls:
         """Insert links and list entries of a batch before its commit, `most` in a transaction, if they are more.
 
-        If the commit fails, they stay, and the visits that find them again add nothing.
+        If the commit fails, they stay, and the visits that find them again add nothing. Links of a page that becomes a
+        copy only by what another worker commits meanwhile are counted, too.
         """
 
     def last(self) -> float | None:

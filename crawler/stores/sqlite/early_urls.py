@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from crawler.items import Key, Link, ListedUrl
+from crawler.items import Key, Link, ListedUrl, Visited
 from crawler.stores.contract.commits import EarlyUrls, VisitResult
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.found_urls import link_rows
@@ -58,6 +58,8 @@ class _EarlyWriter:
         with database.errors():
             connection = database.connection
             self._ids = [url_id(connection, result.visited.visit.key) for result in batch]
+        # URLs that the commit inserts for a better reason than a link: targets of redirects, sitemaps and feeds.
+        self._left = {link.key for result in batch for link in _named_otherwise(result.visited)}
         self._new: Counter[int | None] = Counter()  # by the number of the URL on whose page they were found
         self._hosts: set[int] = set()
 
@@ -66,6 +68,8 @@ class _EarlyWriter:
     ) -> EarlyUrls:
         if not follow_copies:
             links = [entry for entry in links if entry[0] not in self._copies]
+        if self._left:
+            links = [entry for entry in links if entry[1].key not in self._left]
         if not self._database.seen_cache.is_fifo:
             links.sort(key=_host_of_link)
         for start in range(0, len(links), most):
@@ -123,8 +127,17 @@ class _EarlyWriter:
         page = result.visited.page
         if page is None:
             return result
-        links = page.links if number in self._copies else ()
+        links = page.links if number in self._copies else [link for link in page.links if link.key in self._left]
         return replace(result, visited=replace(result.visited, page=replace(page, links=links, listed=())))
+
+
+def _named_otherwise(visited: Visited) -> Iterator[Link]:
+    if visited.location is not None:
+        yield visited.location
+    yield from visited.sitemaps
+    if visited.page is not None:
+        yield from visited.page.sitemaps
+        yield from visited.page.feeds
 
 
 def _host_of_link(entry: tuple[int, Link]) -> int:

@@ -238,6 +238,8 @@ def insert_urls(
             for number, row in enumerate(rows)
         ]
     seen_cache.add_hosts(connection, [(row.host, row.url) for row in rows])
+    if any(row.reason == Reason.TOO_FAR for row in rows):  # another path of the batch may be short enough
+        rows = sorted(rows, key=lambda row: row.reason == Reason.TOO_FAR)
     first: dict[tuple[int, int], NewUrlRow] = {}
     colliding = [row for row in rows if first.setdefault(row.key, row).url != row.url]
     has_room = all(ledger.has_room(host, len(first)) for host in {row.host for row in rows})

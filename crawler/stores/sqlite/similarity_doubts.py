@@ -48,13 +48,17 @@ def find_candidates(
 def find_copies(connection: apsw.Connection, index: SimilarityIndex, batch: Sequence[VisitResult]) -> set[Key]:
     """Return the visits whose pages seem to be copies, of archived pages or of an earlier one of the batch."""
     complete = [result for result in batch if is_complete_page(result.visited)]
-    digests = DigestLookup(connection, complete)
+    stored = DigestLookup(connection, complete)
     index.look_up({sketch_of(result.visited) for result in complete} - {b""})
+    bodies: set[bytes] = set()  # of earlier pages of the batch
+    texts: set[bytes] = set()
     copies: set[Key] = set()
     for number, result in enumerate(complete, start=1):
         visit, page, sketch = result.visited.visit, result.visited.page, sketch_of(result.visited)
         assert page is not None, "it is complete"
-        is_copy = page.body_digest in digests.bodies or bool(page.text_digest and page.text_digest in digests.texts)
+        is_copy = page.body_digest in bodies or (page.text_digest in texts and bool(page.text_digest))
+        if not is_copy and (page.body_digest in stored.bodies or page.text_digest in stored.texts):
+            is_copy = has_exact_copy(connection, page, visit.key)  # it may be its own earlier version
         if not is_copy and sketch:
             own_number = url_id(connection, visit.key) if visit.visited is not None else None
             is_copy = index.judge(own_number, sketch, result.compared).original is not None
@@ -62,7 +66,8 @@ def find_copies(connection: apsw.Connection, index: SimilarityIndex, batch: Sequ
             copies.add(visit.key)
         elif sketch:
             index.add_pending(-number, sketch)
-        digests.add(page)
+        bodies.add(page.body_digest)
+        texts.add(page.text_digest)
     index.drop_pending()
     return copies
 

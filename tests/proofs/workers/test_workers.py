@@ -95,7 +95,7 @@ def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
         settings = polite_to(served, tmp_path / "crawl", PARTITION_LEASE=3)
         words = ("crawl", "web", "-a", f"seeds={seeds_file(served, tmp_path)}", "--workers", "2")
         with crawling(*words, output=tmp_path / "output.txt", **settings) as supervisor:
-            until_workers(tmp_path / "crawl", 2)
+            until_workers(tmp_path / "crawl", 2, visits=1)
             pids = [int(str(pid)) for (pid,) in rows(tmp_path / "crawl", "SELECT pid FROM workers")]
             supervisor.kill()
             supervisor.wait()
@@ -107,10 +107,11 @@ def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
             time.sleep(0.1)
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     assert rows(tmp_path / "crawl", "SELECT count(*) FROM urls WHERE state = 1") == [(0,)]
+    assert rows(tmp_path / "crawl", "SELECT count(*) FROM runs") == [(2,)]  # nobody else records what they did
 
 
-def until_workers(directory: Path, count: int) -> None:
-    """Wait until this number of workers shares all partitions equally."""
+def until_workers(directory: Path, count: int, visits: int = 0) -> None:
+    """Wait until this number of workers shares all partitions equally, and each has made so many visits."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(0.1)
@@ -119,6 +120,7 @@ def until_workers(directory: Path, count: int) -> None:
                 shares = rows(directory, "SELECT count(*) FROM partitions WHERE owner IS NOT NULL GROUP BY owner")
             except Exception:  # the tables do not exist yet
                 continue
-            if shares == [(64 // count,)] * count:
+            busy = rows(directory, f"SELECT count(*) FROM workers WHERE visits >= {visits}")
+            if shares == [(64 // count,)] * count and busy == [(count,)]:
                 return
     raise AssertionError(f"there are not {count} workers")
