@@ -63,11 +63,11 @@ setup: .venv/ready
 	done) & speaker=$$!; trap 'kill $$speaker' EXIT; \
 	if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors,parquet]'; \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test,lint,extractors,learn,parquet]'; \
 	else \
 		$(PYTHON) -m venv .venv && { \
 		$(BIN)/python -m pip install --disable-pip-version-check --no-color --progress-bar off -c constraints.txt \
-			-e '.[test,lint,extractors,parquet]' >.venv/setup.log 2>&1 || \
+			-e '.[test,lint,extractors,learn,parquet]' >.venv/setup.log 2>&1 || \
 		{ tail -n 20 .venv/setup.log; echo "The installation failed; .venv/setup.log has all that it said."; exit 1; }; }; \
 	fi
 	@touch .venv/ready
@@ -99,7 +99,7 @@ test-pythons:
 		directory=.venv-$$(basename $$python); echo "── $$($$python --version), in $$directory"; \
 		$$python -m venv $$directory && \
 		$$directory/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-			-e '.[test,lint,extractors,parquet]' && \
+			-e '.[test,lint,extractors,learn,parquet]' && \
 		$$directory/bin/python -m pytest -q -n 4 tests -m "not crawl and not slow" --ignore=tests/conformance || exit 1; \
 	done
 
@@ -167,12 +167,13 @@ bench-extract: .venv/peers
 
 # Libraries that are only measured against. readability-lxml asks for old versions of its dependencies, and runs with
 # new ones.
+PEERS := selectolax html-text chardet rensa newspaper4k goose3 boilerpy3
 .venv/peers: .venv/ready
 	@if command -v uv >/dev/null 2>&1; then \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt selectolax html-text chardet rensa && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt $(PEERS) && \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt --no-deps readability-lxml; \
 	else \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt selectolax html-text chardet rensa && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PEERS) && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps readability-lxml; \
 	fi
 	@touch .venv/peers

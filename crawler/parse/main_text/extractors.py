@@ -7,6 +7,7 @@ from typing import Final
 
 from crawler.errors import Misconfigured
 from crawler.parse.main_text.filters import filters
+from crawler.parse.main_text.learned import learned
 from crawler.parse.main_text.libraries import everything, resiliparse, trafilatura, turbohtml
 from crawler.parse.main_text.result import MainText, ParsedPage
 from crawler.parse.main_text.slope import slope, windows
@@ -15,6 +16,7 @@ from crawler.parse.main_text.weighed import weighed
 DEFAULT: Final = "weighed"
 
 EXTRACTORS: Final[Mapping[str, Callable[[ParsedPage], MainText]]] = {
+    "trees": learned,
     "weighed": weighed,
     "slope": slope,
     "windows": windows,

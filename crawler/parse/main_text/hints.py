@@ -49,6 +49,11 @@ _FIRST_OF_TWO = (
     "news main body content rich text name single the blog table sr d screen no bread top site sub"
 )
 _FIRST: Final = frozenset(_FIRST_OF_TWO.split())
+# Words for advertisements alone; "promo" also has shops, products and partners.
+_ADVERTISING: Final = re.compile(
+    "ads?|adverts?|advertise.*|adsense|adsbygoogle|adslots?|adunits?|adspace|adbox|adbanner|adcontainer|adwrapper|dfp|gpt"
+    "|doubleclick|sponsor(?:ed|s)?|werbung|anzeigen?|publicidad|pubblicita|publicite|reklam[ay]?"
+)
 _WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _STATED_ROLE: Final = re.compile("[@$][A-Za-z]+")
 
@@ -63,16 +68,42 @@ def hints(names: str) -> tuple[str, ...]:
     found: set[str] = set()
     if names[:1] in ("@", "$", "!"):  # see names_of
         found.update(f"is {word.lower()}" for word in _STATED_ROLE.findall(names))
-    before = ""
-    for word in _WORD.findall(names):
-        lower = word.lower()
-        found.update(_kinds(lower))
-        if before in _FIRST:
-            found.update(_kinds(before + lower))
-        before = lower
+    for word in words_of(names):
+        found.update(f"name {kind}" for kind in kinds_of(word))
     return tuple(sorted(found))
 
 
+def words_of(names: str) -> list[str]:
+    """Split an element's names into words, and pairs of words that mean something together.
+
+    >>> words_of("relatedPosts #side-bar")
+    ['related', 'posts', 'side', 'bar', 'sidebar']
+    """
+    words, before = [], ""
+    for word in _WORD.findall(names):
+        lower = word.lower()
+        words.append(lower)
+        if before in _FIRST:
+            words.append(before + lower)
+        before = lower
+    return words
+
+
 @lru_cache(maxsize=16_384)
-def _kinds(word: str) -> tuple[str, ...]:
-    return tuple(f"name {match.lastgroup}" for match in _KIND.finditer(word))
+def kinds_of(word: str) -> tuple[str, ...]:
+    """Return the kinds to which a word belongs.
+
+    >>> kinds_of("headline"), kinds_of("sidebar"), kinds_of("xyz")
+    (('title',), ('sidebar',), ())
+    """
+    return tuple(str(match.lastgroup) for match in _KIND.finditer(word))
+
+
+@lru_cache(maxsize=16_384)
+def is_advertising(word: str) -> bool:
+    """Whether a word of an element's names says that it holds an advertisement.
+
+    >>> is_advertising("ads"), is_advertising("banner"), is_advertising("reader")
+    (True, False, False)
+    """
+    return _ADVERTISING.fullmatch(word) is not None

@@ -1,6 +1,7 @@
 """The learned weights of the extraction model: for each feature its weights for through, enter, stay (weighed.py).
 
-Learned from annotated pages by `python -m benchmarks learn-main-text`, which writes the table; do not edit it by hand.
+Learned from 297 annotated pages, nearly all of them articles. They stay as they are: main texts of collections that were
+made with them can be had again.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from crawler.parse.main_text.result import ParsedPage
 from crawler.parse.main_text.weighed import PartWeights, probabilities, weighed
 from tests.parse.main_text.pages import ARTICLE, CONTENT, REST, source_of
 
-OWN = ["weighed", "slope", "windows", "filters", "everything"]
+OWN = ["trees", "weighed", "slope", "windows", "filters", "everything"]
 
 
 def test_the_default_finds_the_article_and_nothing_else():
@@ -138,7 +138,7 @@ def test_the_second_method_is_used_only_where_the_first_is_not_sure():
 
 
 def test_an_unknown_method_is_reported_with_the_known_ones():
-    with pytest.raises(Misconfigured, match="'best'; the methods are weighed, slope"):
+    with pytest.raises(Misconfigured, match="'best'; the methods are trees, weighed, slope"):
         extract(source_of("x"), "best")
 
 
