@@ -24,6 +24,7 @@
 #
 # Benchmarks
 # make bench            pages per CPU-second against stock Scrapy
+# make bench-links      pages with very many new links: URLs a second, and the size of the store's log (about 8 minutes)
 # make bench-polite     the share of the rate that politeness allows, against stock Scrapy; the cost of the next visit
 #                       (about 8 minutes)
 # make bench-duplicates near-duplicates found by each method and size of fingerprint; the cost of a sketch; pages that
@@ -49,8 +50,8 @@ PYTEST := $(BIN)/python -m pytest -q -n 4
 .PHONY: setup crawl test test-units test-conformance test-crawls test-slow test-pythons lint conformance clean
 .PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-wheel
 .PHONY: prove-workers
-.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index bench-polite
-.PHONY: bench-search bench-sites bench-workers
+.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index
+.PHONY: bench-links bench-polite bench-search bench-sites bench-workers
 
 setup: .venv/ready
 
@@ -183,6 +184,9 @@ bench-feeds: setup
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale
+
+bench-links: setup
+	$(BIN)/python -m benchmarks many-links
 
 bench-search: setup
 	$(BIN)/python -m benchmarks search

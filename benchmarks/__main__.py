@@ -17,6 +17,7 @@ from benchmarks import (
     frontier,
     inline,
     learn_main_text,
+    many_links,
     parsers,
     polite,
     same_site,
@@ -45,7 +46,7 @@ BENCHMARKS = {
     "extract": (extract, "quality and cost of main text extraction"),
     "learn-main-text": (
         learn_main_text,
-        "train the weights of main text extraction, or cross-validate them on unseen sites",
+        "learn the trees of main text extraction, or cross-validate them on unseen sites",
     ),
     "urls": (urls, "cost of canonicalizing the links of a page, against Scrapy's tools"),
     "sites": (sites, "cost of a robots.txt decision, and of parsing the largest sitemap against Scrapy's class"),
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "polite": (polite, "share of the rate that politeness allows, against stock Scrapy"),
     "frontier": (frontier, "cost of choosing the next visit, by number of hosts"),
     "scale": (scale, "ten million URLs: loading time, bytes per URL, memory, restart"),
+    "many-links": (many_links, "pages with very many new links: URLs a second, and the size of the store's log"),
     "search": (search, "the index of scrapy search: documents a second, memory, disk, and the time of a query"),
     "workers": (workers, "speed-up by a second worker"),
 }

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -34,6 +34,7 @@ BATCH = 3_000
 KNOWN = 0.6  # share of these links that are known
 ADDRESSES = 200
 PAGES = 3_000  # requests of the crawl before it is killed
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 MEMORY, RESTART, RATE, WEIGHT, LOAD = 600e6, 30.0, 0.5, 140.0, 1_200.0
 
 
@@ -44,17 +45,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     urls, hosts = options.urls, options.hosts
-    with tempfile.TemporaryDirectory(prefix="orbweaver-") as name, _serving() as (port, requests):
+    with tempfile.TemporaryDirectory(prefix="orbweaver-") as name, serving() as (port, requests):
         directory = Path(name)
-        settings = _settings(directory, hosts, port)
+        settings = settings_for(directory, hosts, port)
         first = int(urls * FIRST)
-        seconds, text = _load(directory, settings, range(first), hosts, port)
+        seconds, text = load_list(directory, settings, range(first), hosts, port)
         print(f"{first:,} URLs loaded in {seconds:.0f} s", flush=True)
         few = _add_links(directory, first, hosts, port)
         print(f"at {first:,} URLs: {few:,.0f} links a second checked and, if new, inserted", flush=True)
-        more, longer = _load(directory, settings, range(first, urls), hosts, port)
+        more, longer = load_list(directory, settings, range(first, urls), hosts, port)
         seconds, text = seconds + more, text + longer
-        known = _known(directory)
+        known = known_urls(directory)
         weight = (sum(path.stat().st_size for path in directory.glob("crawl/crawl.db*")) - text) / urls
         print(
             f"{known:,} URLs in all loaded in {seconds:.0f} s; {weight:.0f} bytes for each beyond its text", flush=True
@@ -83,18 +84,18 @@ def _name(number: int) -> str:
     return f"www.h{number}.s{number // 2}.test"
 
 
-def _url(number: int, hosts: int, port: int) -> str:
+def url_of(number: int, hosts: int, port: int) -> str:
     """Make a URL; consecutive URLs are on different hosts, as in a list from elsewhere."""
     host = number * 48_271 % hosts
     return f"http://{_name(host)}:{port}/archive/{number % 97}/a-page-about-{number % 7_919}/{number}.html"
 
 
-def _load(directory: Path, settings: list[str], numbers: range, hosts: int, port: int) -> tuple[float, int]:
+def load_list(directory: Path, settings: list[str], numbers: range, hosts: int, port: int) -> tuple[float, int]:
     """Load URLs; return the seconds it took and the bytes of their text."""
     path, text = directory / "list.txt", 0
     with path.open("w", encoding="ascii") as file:
         for number in numbers:
-            url = _url(number, hosts, port)
+            url = url_of(number, hosts, port)
             text += len(url)
             file.write(url + "\n")
     begun = time.monotonic()
@@ -103,7 +104,7 @@ def _load(directory: Path, settings: list[str], numbers: range, hosts: int, port
     return time.monotonic() - begun, text
 
 
-def _known(directory: Path) -> int:
+def known_urls(directory: Path) -> int:
     store = open_store(f"sqlite:{directory / 'crawl' / 'crawl.db'}", read_only=True)
     try:
         return store.urls.count()
@@ -131,14 +132,14 @@ def _add_links(directory: Path, count: int, hosts: int, port: int) -> float:
 
 def _link(chance: random.Random, count: int, hosts: int, port: int) -> NewUrl:
     number = chance.randrange(count) if chance.random() < KNOWN else chance.randrange(10 * count, 20 * count)
-    url = _url(number, hosts, port)
+    url = url_of(number, hosts, port)
     return NewUrl(key=key_of(url), url=url, reason=Reason.LINK, depth=2)
 
 
 # ── the crawl ──
 
 
-def _settings(directory: Path, hosts: int, port: int) -> list[str]:
+def settings_for(directory: Path, hosts: int, port: int) -> list[str]:
     names = directory / "hosts"
     with names.open("w", encoding="ascii") as file:
         for number in range(hosts):
@@ -191,8 +192,8 @@ def _restart(settings: list[str], requests: list[float]) -> float:
 
 
 @contextmanager
-def _serving() -> Iterator[tuple[int, list[float]]]:
-    """Run a server that answers 404 to everything; yields its port and the times of requests."""
+def serving(answer: Callable[[str, int], bytes] = lambda path, port: NOT_FOUND) -> Iterator[tuple[int, list[float]]]:
+    """Run a server that gives an answer to each path, 404 by default; yields its port and the times of requests."""
     requests: list[float] = []
     loop = asyncio.new_event_loop()
 
@@ -202,7 +203,7 @@ def _serving() -> Iterator[tuple[int, list[float]]]:
 
         def data_received(self, data: bytes) -> None:
             requests.append(time.monotonic())
-            self._transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            self._transport.write(answer(data.split(b" ", 2)[1].decode("ascii", "replace"), port))
 
     async def serve() -> int:
         first = await loop.create_server(Answering, "127.40.0.1", 0)

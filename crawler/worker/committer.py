@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 # URLs that one transaction of each worker may insert, together: each may change three pages of the store, and its log
 # has to hold them.
-URLS_OF_TRANSACTIONS = 3_000
+URLS_OF_TRANSACTIONS = 2_000
 STEPS = (
     "before append",
     "after append",
