@@ -104,6 +104,7 @@ def _mean(pages: Sequence[MarkedPage], judged: Sequence[Sequence[Counts]]) -> di
 # ── Methods ──
 
 
+@cache
 def _libraries() -> dict[str, Method]:
     """Return the other libraries as they come; `make bench-extract` installs those that are only measured."""
     import justext
@@ -141,9 +142,6 @@ def _libraries() -> dict[str, Method]:
         "turbohtml": partial(_ours, "turbohtml"),
         "readability-lxml": _readability,
     } | {f"our {name}": partial(_ours, name) for name in ("weighed", "slope", "filters", "windows")}
-
-
-_libraries = cache(_libraries)
 
 
 def _ours(name: str, html: str) -> str:

@@ -20,8 +20,8 @@ from crawler.urls.keys import host_key
 
 _MAGIC = b"SQLite format 3\0"
 _BUSY_MS = 30_000  # another process of this crawl may be committing
-# Pages of 4 kB after which the log is copied into the database. Transactions that others begin until that is done may
-# add 10,000, as `crawler.worker.committer` sees to.
+# Pages of 4 kB after which the log is copied into the database. What others write until that is done must fit above it:
+# `crawler.worker.committer` limits the URLs of their transactions, and `make bench-links` measures the whole.
 _LOG_PAGES = 5_000
 _LOG_GROWTH = 2_000  # pages by which a log grows that could not begin anew, until that is tried again
 _FIRST, _AGAIN = 1.0, 0.1  # seconds that a checkpoint waits for readers and writers, at first and when that failed
