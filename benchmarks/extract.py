@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ import turbohtml
 from benchmarks.extraction_sets import BY_KIND, DATA, SETS, Counts, MarkedPage, counts, f1_by_set, pages_of
 from benchmarks.learn_main_text import examples_of, name_of, texts_of_folds
 from benchmarks.report import Verdict
+from crawler.monitor.progress_bar import showing_progress
 from crawler.parse.main_text.extractors import EXTRACTORS, extract
 from crawler.parse.main_text.result import MIN_CONFIDENCE, NO_TEXT, MainText, ParsedPage
 
@@ -47,6 +49,7 @@ KIND_LOSS = 0.01  # that a kind may be worse than trafilatura
 OTHER_LOSS = 0.005  # that a set may be worse than the other libraries
 SHOWN_ONLY = ("readability-lxml",)  # the labels of the set `readability` are its own kind's output
 SPEED = 4.0  # times trafilatura's
+LONGEST = 60  # seconds that a library may take for a page; then it has found nothing there
 CONFIDENCES = (0.0, 0.5, 0.7, 0.8, 0.9, MIN_CONFIDENCE, 0.97, 1.01)
 LIMITS = (0.0, 0.8, 0.9, MIN_CONFIDENCE, 0.95, 0.97, 1.01)  # confidence below which a page is given to a second method
 
@@ -76,8 +79,13 @@ def main(options: argparse.Namespace) -> int:
         return 0
     pages = [page for name in SETS for page in pages_of(name)]
     seeds = options.seeds.split(",")
+    print(f"{len(pages):,} pages of {len(SETS)} sets; folds of sites with seeds {', '.join(seeds)}", flush=True)
     examples = examples_of(SETS)
-    texts = [texts_of_folds(examples, FOLDS, seed) for seed in seeds]
+    texts = []
+    with showing_progress() as show:
+        for seed in seeds:
+            texts.append(texts_of_folds(examples, FOLDS, seed))
+            show("seeds of folds", len(texts), len(seeds))
     found = [[of_seed.get(name_of(page), NO_TEXT) for page in pages] for of_seed in texts]
     judged = [_counts(pages, of_seed) for of_seed in found]
     if options.second:
@@ -164,8 +172,11 @@ def _speed(pages: Sequence[MarkedPage]) -> float:
 
 def _measure_others(pages: Sequence[MarkedPage]) -> dict[str, Measured]:
     names = list(_libraries())
-    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
-        rows = list(pool.map(_measure_page, pages, chunksize=50))
+    rows = []
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool, showing_progress() as show:
+        for row in pool.map(_measure_page, pages, chunksize=10):
+            rows.append(row)
+            show("pages given to other libraries", len(rows), len(pages))
     return {
         name: Measured(f1_by_set(pages, [row[name][0] for row in rows]), len(pages) / sum(row[name][1] for row in rows))
         for name in names
@@ -174,16 +185,24 @@ def _measure_others(pages: Sequence[MarkedPage]) -> dict[str, Measured]:
 
 def _measure_page(page: MarkedPage) -> dict[str, tuple[Counts, float]]:
     logging.disable(logging.CRITICAL)  # libraries log every odd page
+    signal.signal(signal.SIGPROF, _stop)
     warnings.simplefilter("ignore")
     found = {}
     for name, method in _libraries().items():
         started = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
         try:
             text = method(page.html)
         except Exception:  # a library that fails on a page has found nothing
             text = ""
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         found[name] = counts(page, text), time.process_time() - started
     return found
+
+
+def _stop(*_: object) -> None:
+    raise TimeoutError(f"more than {LONGEST} seconds")
 
 
 # ── Tables ──

@@ -2,7 +2,8 @@
 
 Each block of a page is an example: its features, whether it is content, and its share of the page's text as weight. So
 all pages count the same; those of which only segments are labelled count half, and those that are known to be no
-articles, twice. The trees of the second pass are learned from what the first makes of pages that it has not seen.
+articles, twice. Pages that we make (made_pages.py) are added for what the labels show too seldom. The trees of the
+second pass are learned from what the first makes of pages that it has not seen.
 
 With --folds the trees are tested on sites that they were not learned from: folds are of registered domains, over all
 sets together. Without it they are written.
@@ -26,7 +27,8 @@ import turbohtml
 from numpy.typing import NDArray
 
 from benchmarks.extraction_sets import LEARNED_FROM, SETS, MarkedPage, counts, f1_by_set, pages_of
-from benchmarks.main_text_labels import CONTENT, UNKNOWN, labels_of
+from benchmarks.made_pages import PageMaker, put_into
+from benchmarks.main_text_labels import CONTENT, NOTHING_MADE, OTHER, UNKNOWN, labels_of
 from crawler.parse.main_text.block_features import Column, OutlineArrays, block_columns
 from crawler.parse.main_text.learned import FILES, Passes, text_of_blocks
 from crawler.parse.main_text.outline import Outline
@@ -38,15 +40,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 Columns = Mapping[str, NDArray[np.float64]]
 FOLDS = 5  # of the pages whose first scores the second pass is learned from
-TREES = 100
+TREES = 140
 DEPTH = 6
 LONGEST = 3_000  # characters of a block that count
 LEAST = 20  # characters that every block counts more than it has: short ones are many
+MADE = "made"  # the set of the pages that we make
+MADE_PAGES = 500
+MADE_COUNTS = 0.4  # what a made page counts, or one that parts were put into
 SEGMENTS = 0.5  # what a page counts of which only segments are labelled
 OTHER_KINDS = 2.0  # what a page counts that is known to be no article: these are few
 PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
-    "learning_rate": 0.12,
+    "learning_rate": 0.09,
     "num_leaves": 40,
     "max_depth": DEPTH,
     "min_data_in_leaf": 60,
@@ -77,8 +82,15 @@ class Example:
     @property
     def weights(self) -> NDArray[np.float64]:
         weights = np.where(self.labels == UNKNOWN, 0.0, np.minimum(self.outline.size, LONGEST) + LEAST)
-        is_other = self.page.kind not in ("", "article")
-        return weights / weights.sum() * (OTHER_KINDS if is_other else 1.0 if self.page.has_whole_text else SEGMENTS)
+        return weights / weights.sum() * self._counts
+
+    @property
+    def _counts(self) -> float:
+        if self.page.set == MADE:
+            return MADE_COUNTS
+        if self.page.kind not in ("", "article"):
+            return OTHER_KINDS
+        return 1.0 if self.page.has_whole_text else SEGMENTS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -114,11 +126,28 @@ def _rows(found: Mapping[str, float]) -> Iterator[str]:
 
 
 def examples_of(sets: Iterable[str]) -> list[Example]:
-    """Return the pages of the sets that have text."""
-    return [example for name in sets for page in pages_of(name) if (example := _example(page)) is not None]
+    """Return the pages of the sets that have text, and those that are made for learning."""
+    found = [example for name in sets for page in pages_of(name) if (example := _example(page)) is not None]
+    return found + made_examples(example.page for example in found if example.page.set in LEARNED_FROM)
 
 
-def _example(page: MarkedPage) -> Example | None:
+def made_examples(pages: Iterable[MarkedPage]) -> list[Example]:
+    """Return pages that we make, and the given ones with parts put into them."""
+    made = [(f"{number}", None, PageMaker(f"{number}").whole_page()) for number in range(MADE_PAGES)]
+    made += [
+        (name_of(page), page, put_into(page.html, page.text, is_product=page.kind == "product", seed=name_of(page)))
+        for page in pages
+        if page.has_whole_text and page.kind in ("", "article", "product")
+    ]
+    found = []
+    for name, page, its in made:
+        domain, text = (page.domain, page.text) if page is not None else (f"{MADE}-{name}", "")
+        marked = MarkedPage(set=MADE, name=name, kind="", domain=domain, html=its.html, text=text)
+        found.append(_example(marked, dict.fromkeys(its.other, OTHER) | dict.fromkeys(its.content, CONTENT)))
+    return [example for example in found if example is not None]
+
+
+def _example(page: MarkedPage, made: Mapping[str, int] = NOTHING_MADE) -> Example | None:
     source = ParsedPage(html=page.html, document=turbohtml.parse(page.html, positions=False))
     if not source.parts:
         return None
@@ -129,12 +158,12 @@ def _example(page: MarkedPage) -> Example | None:
         parts=source.parts,
         outline=outline,
         columns={name: column.astype(np.float32) for name, column in columns.items()},
-        labels=np.array(labels_of(page, source.parts), np.int8),
+        labels=np.array(labels_of(page, source.parts, made), np.int8),
     )
 
 
 def _teaches(example: Example) -> bool:
-    return example.page.set in LEARNED_FROM and bool((example.labels == CONTENT).any())
+    return example.page.set in (*LEARNED_FROM, MADE) and bool((example.labels == CONTENT).any())
 
 
 def _fold(example: Example, seed: str, folds: int) -> int:
@@ -185,7 +214,7 @@ class _FoldsLearning:
         others = [(at, each) for at, of in enumerate(self._examples) if at != fold for each in of if _teaches(each)]
         scores = [self.first[min(at, fold), max(at, fold)].probabilities(each.columns) for at, each in others]
         passes = Passes(self.first[fold, fold], _learn_second([each for _, each in others], scores))
-        return [(name_of(each.page), _text(each, passes)) for each in self._examples[fold]]
+        return [(name_of(each.page), _text(each, passes)) for each in self._examples[fold] if each.page.set != MADE]
 
 
 def name_of(page: MarkedPage) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -13,6 +13,7 @@ from crawler.parse.main_text.outline import Outline
 CONTENT: Final = 1
 OTHER: Final = 0
 UNKNOWN: Final = -1
+NOTHING_MADE: Final[Mapping[str, int]] = {}
 _WORD: Final = re.compile(r"\w+")
 _LONG: Final = 4  # words from which a block is compared by itself
 _NEAR: Final = 3  # blocks around the labelled text in which short ones are believed
@@ -20,12 +21,16 @@ _ENOUGH: Final = 12  # words of a block that shows where the labelled text is
 _MOSTLY, _HARDLY = 0.6, 0.25  # shares of a block's shingles in the labelled text
 
 
-def labels_of(page: MarkedPage, parts: Outline) -> list[int]:
-    """Label the blocks of a page."""
+def labels_of(page: MarkedPage, parts: Outline, made: Mapping[str, int] = NOTHING_MADE) -> list[int]:
+    """Label the blocks of a page; those that we put into it are known by their texts."""
     texts = [part.text for part in parts if part.text]
-    return (
-        _labels_by_text(page.text, texts) if page.has_whole_text else [_label_by_segments(page, text) for text in texts]
-    )
+    if page.text:
+        labels = _labels_by_text(page.text, texts)
+    elif page.wanted:
+        labels = [_label_by_segments(page, text) for text in texts]
+    else:
+        labels = [UNKNOWN] * len(texts)
+    return [made.get(text, label) for text, label in zip(texts, labels, strict=True)]
 
 
 def _label_by_segments(page: MarkedPage, text: str) -> int:

@@ -321,6 +321,7 @@ class Page(Struct, frozen=True, kw_only=True, array_like=True):
     body_digest: bytes = b""  # of the body, codings undone
     text_digest: bytes = b""  # of the words of the main text; empty if they are too few
     weights: bytes = b""  # of the blocks of a page, with which its main text can be extracted again faster
+    extractor: str = ""  # method and version by which the main text was extracted; empty if all text is
     links: Sequence[Link] = ()
     links_digest: int = 0  # of the links' keys
     problem: str = ""  # what could not be decoded or parsed

@@ -99,9 +99,9 @@ URL_SKIP_ACTIONS = True  # skip URLs that change something: log out, add to cart
 URL_SKIP_APIS = True  # skip URLs of interfaces for programs
 
 # ── Pages: what is read of them ──────────────────────────────────────────────────────────────────────────────────────
-# Method that finds the main text: weighed, trees, slope, windows, filters, turbohtml, resiliparse, trafilatura or
+# Method that finds the main text: trees, weighed, slope, windows, filters, turbohtml, resiliparse, trafilatura or
 # everything.
-EXTRACTOR = "weighed"
+EXTRACTOR = "trees"
 # A second method for pages on which the first is unsure; empty = none. trafilatura is right more often there and ten
 # times as slow.
 EXTRACTOR_SECOND = ""

@@ -30,7 +30,7 @@ from crawler.options import Options
 from crawler.parse import directives
 from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
-from crawler.parse.html import Html, main_text_of
+from crawler.parse.html import NOTHING_STORED, Html, StoredText, main_text_of
 from crawler.parse.reading import ParsedBody, blocks_of, text_of
 from crawler.stores.contract.changes import PublishedChange
 from crawler.stores.contract.documents import DocumentRow
@@ -167,30 +167,35 @@ class ChangeFeed:
 
     def _content(self, document: DocumentRow, archived: ArchivedAnswer) -> _Content:
         """Read from the archive what no table has; stored metadata and block weights save half of the work."""
-        reading, selection = self._options.reading, self._selection
+        reading, selection = self._options.reading.as_recorded(document.extractor), self._selection
+        stored = stored_text(document)
         if document.format == "html" and not selection.links:
             headers = archived.headers
             in_headers = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
             content_type = next((value for name, value in headers if name == "content-type"), "")
             body = plain_body(archived.body, headers).data
-            weights, digest = document.weights, document.text_digest
             main, in_page = main_text_of(
                 body,
                 document.url,
                 content_type,
                 reading,
-                weights if digest else b"",
-                lambda text: main_text_digest(text) == digest,
+                stored if document.extractor or document.text_digest else NOTHING_STORED,
                 with_blocks=selection.blocks,
             )
             return _Content(main.text, main.blocks, directives.merged(in_headers, in_page), ())
-        page = parse_archived(archived, reading)
+        page = parse_archived(archived, reading, stored if document.extractor else NOTHING_STORED)
         return _Content(
             text_of(page),
             blocks_of(page) if selection.blocks else (),
             directives_of(archived, page),
             [OutLink(key_of(url), url, anchor, rel) for url, anchor, rel in _links_of(page)],
         )
+
+
+def stored_text(document: DocumentRow) -> StoredText:
+    """Return what the store has of the main text of a page, whatever it was extracted by."""
+    digest = document.text_digest
+    return StoredText(weights=document.weights, is_right=lambda text: main_text_digest(text) == digest)
 
 
 class _Content(NamedTuple):

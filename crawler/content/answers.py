@@ -8,7 +8,7 @@ from crawler.items import Fetched, Reason
 from crawler.parse import directives
 from crawler.parse.coding import plain_body
 from crawler.parse.directives import Directives
-from crawler.parse.html import Html, Reading
+from crawler.parse.html import NOTHING_STORED, Html, Reading, StoredText
 from crawler.parse.reading import ParsedBody, parse_body
 
 
@@ -36,10 +36,10 @@ def plain_body_of(archived: ArchivedAnswer) -> tuple[bytes, str]:
     return plain_body(archived.body, headers).data, content_type
 
 
-def parse_archived(archived: ArchivedAnswer, reading: Reading) -> ParsedBody:
+def parse_archived(archived: ArchivedAnswer, reading: Reading, stored: StoredText = NOTHING_STORED) -> ParsedBody:
     """Parse an archived answer with the current code."""
     body, content_type = plain_body_of(archived)
-    return parse_body(body, archived.url, content_type, reading=reading)
+    return parse_body(body, archived.url, content_type, reading=reading, stored=stored)
 
 
 def directives_of(archived: ArchivedAnswer, parsed: ParsedBody) -> Directives:

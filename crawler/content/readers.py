@@ -174,6 +174,7 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         metadata=_metadata_fields(html.metadata),
         text_digest=main_text_digest(html.main_text),
         weights=html.weights if len(html.weights) <= _MOST_WEIGHTS else b"",
+        extractor=reading.extractor_recorded,
         links=links,
         links_digest=_links_digest(links),
         feeds=[list_link(scope, url) for url in feeds],

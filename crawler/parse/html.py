@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
 
@@ -20,7 +20,7 @@ from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
 from crawler.parse.language import NO_LANGUAGE, Language, identify_language
 from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, links_of, urls_in
-from crawler.parse.main_text.extractors import DEFAULT, extract
+from crawler.parse.main_text.extractors import DEFAULT, extract, name_with_versions, recorded_methods
 from crawler.parse.main_text.outline import outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text_from_weights
 from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
@@ -48,6 +48,18 @@ class Reading:
     links_in_text: bool = False  # take URLs in the text as links
     skip_rel: tuple[str, ...] = ("nofollow", "sponsored")  # links with one of these words are not followed
 
+    @property
+    def extractor_recorded(self) -> str:
+        """What is recorded of the extraction of a main text."""
+        return name_with_versions(self.extractor, self.second)
+
+    def as_recorded(self, extractor: str) -> Reading:
+        """Return these options with the methods by which a main text was once extracted, as far as there are any."""
+        if not extractor and self.extractor != DEFAULT:
+            return self  # chosen by the user, probably then, too
+        methods = recorded_methods(extractor)
+        return self if methods is None else replace(self, extractor=methods[0], second=methods[1])
+
     def follows(self, link: HtmlLink) -> bool:
         """Whether to crawl a link: not the action of a form, nor a link with a rel of `skip_rel`."""
         if link.tag == "form":
@@ -56,6 +68,17 @@ class Reading:
 
 
 DEFAULT_READING = Reading()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredText:
+    """What a store has of a main text, with which it can be had again in less time."""
+
+    weights: bytes  # of the blocks
+    is_right: Callable[[str], bool]  # whether this was the text
+
+
+NOTHING_STORED = StoredText(weights=b"", is_right=bool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +158,7 @@ def parse_html(
     reading: Reading = DEFAULT_READING,
     canonicalize: Canonicalize = canonical.canonicalize,
     now: float = inf,
+    stored: StoredText = NOTHING_STORED,
 ) -> Html:
     """Parse a page that was fetched from this URL; never raises. Dates later than `now` (plus a day) are ignored."""
     decoded = decode(body, content_type)
@@ -149,7 +173,7 @@ def parse_html(
     metadata = metadata_of(document, url, base, latest=now + _DAY)
     robots_directives = directives.parse(_robots_metas(document))
     asks_password = any((field.attr("type") or "").lower() == "password" for field in document.iter_elements("input"))
-    found = extract(ParsedPage(html=decoded.text, document=document, url=url), reading.extractor, reading.second)
+    found = _main_text(ParsedPage(html=decoded.text, document=document, url=url), reading, stored)
     if reading.links_in_text:
         links = _add_urls_in_text("\n".join(block.text for block in found.blocks), links, base, canonicalize)
     return Html(
@@ -176,15 +200,13 @@ def main_text_of(
     url: str,
     content_type: str | None,
     reading: Reading = DEFAULT_READING,
-    weights: bytes = b"",
-    is_right: Callable[[str], bool] = bool,
+    stored: StoredText = NOTHING_STORED,
     *,
     with_blocks: bool = True,
 ) -> tuple[MainText, Directives]:
     """Extract only the main text and the robots directives of a page, in half the time of `parse_html`.
 
-    With the weights of an earlier extraction it takes a quarter; their result is used if `is_right` accepts its text,
-    and may then come without blocks.
+    With what is stored of an earlier extraction it takes a quarter, and the text may then come without blocks.
     """
     decoded = decode(body, content_type)
     if not decoded.text:
@@ -193,11 +215,16 @@ def main_text_of(
     document.remove("template")
     robots_directives = directives.parse(_robots_metas(document))
     source = ParsedPage(html=decoded.text, document=document, url=url)
-    parts = outline(document, text_only=True) if weights else ()
-    found = main_text_from_weights(parts, weights, with_blocks=with_blocks) if weights else None
-    if found is None or not is_right(found.text):
-        found = extract(source, reading.extractor, reading.second)
-    return found, robots_directives
+    return _main_text(source, reading, stored, with_blocks=with_blocks), robots_directives
+
+
+def _main_text(source: ParsedPage, reading: Reading, stored: StoredText, *, with_blocks: bool = True) -> MainText:
+    if stored.weights:
+        parts = outline(source.document, text_only=True)
+        found = main_text_from_weights(parts, stored.weights, with_blocks=with_blocks)
+        if found is not None and stored.is_right(found.text):
+            return found
+    return extract(source, reading.extractor, reading.second)
 
 
 def _add_urls_in_text(text: str, links: list[HtmlLink], base: str, canonicalize: Canonicalize) -> list[HtmlLink]:

@@ -9,7 +9,7 @@ import turbohtml
 
 from crawler.items import TextBlock
 from crawler.parse.documents import Document, convert, format_of
-from crawler.parse.html import DEFAULT_READING, Html, Reading, parse_html
+from crawler.parse.html import DEFAULT_READING, NOTHING_STORED, Html, Reading, StoredText, parse_html
 from crawler.parse.links import Canonicalize
 from crawler.parse.main_text.extractors import extract
 from crawler.parse.main_text.result import ParsedPage
@@ -39,8 +39,9 @@ def parse_body(
     reading: Reading = DEFAULT_READING,
     canonicalize: Canonicalize = canonical.canonicalize,
     now: float = inf,
+    stored: StoredText = NOTHING_STORED,
 ) -> ParsedBody:
     """Parse a page, or convert a document of another format; an unsupported format yields a document without text."""
     if format_of(body, url, content_type) == "html":
-        return parse_html(body, url, content_type, reading=reading, canonicalize=canonicalize, now=now)
+        return parse_html(body, url, content_type, reading=reading, canonicalize=canonicalize, now=now, stored=stored)
     return convert(body, url, content_type)

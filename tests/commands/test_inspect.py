@@ -54,7 +54,7 @@ def test_a_file_is_read_as_in_a_crawl(page: Path) -> None:
 def test_the_json_output_is_complete(page: Path) -> None:
     data = json.loads(inspected(page, "--json"))
     assert (data["format"], data["encoding"], data["encoding_source"]) == ("html", "windows-1252", "meta")
-    assert data["text"].startswith("Die Kreuzspinne")
+    assert data["text"].startswith("Spinnen\nDie Kreuzspinne baut")
     assert [link["position"] for link in data["links"]] == ["navigation", "navigation", "content"]
     assert {"text", "tag", "position", "importance"} == set(data["blocks"][0])
     assert data["metadata"]["headings"] == [{"level": 1, "text": "Spinnen"}]
@@ -62,7 +62,7 @@ def test_the_json_output_is_complete(page: Path) -> None:
 
 
 def test_text_links_and_blocks_can_be_printed_alone(page: Path) -> None:
-    assert inspected(page, "--text").startswith("Die Kreuzspinne baut")
+    assert inspected(page, "--text").startswith("Spinnen\nDie Kreuzspinne baut")
     assert "http://file.invalid/netz.html" in inspected(page, "--links")
     blocks = inspected(page, "--blocks")
     assert "frisst es am Morgen wieder auf." in blocks  # blocks are not cut

@@ -20,12 +20,12 @@ PAGES = 300
 # About a point below the scores reached.
 FLOORS = {
     "trees": {
-        "article_benchmark": 0.94,
-        "trafilatura_eval": 0.96,
-        "readability": 0.98,
-        "wcxb": 0.82,
-        "trafilatura_more": 0.95,
-        "magic_html": 0.915,
+        "article_benchmark": 0.95,
+        "trafilatura_eval": 0.97,
+        "readability": 0.985,
+        "wcxb": 0.81,
+        "trafilatura_more": 0.955,
+        "magic_html": 0.905,
     },
     "weighed": {"article_benchmark": 0.94, "trafilatura_eval": 0.96},
 }

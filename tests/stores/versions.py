@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_11(connection)
     _undo_10(connection)
     _undo_9(connection)
     _undo_8(connection)
@@ -63,6 +64,10 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_11(connection: apsw.Connection) -> None:
+    connection.execute("ALTER TABLE documents DROP COLUMN extractor")
 
 
 def _undo_10(connection: apsw.Connection) -> None:

@@ -41,6 +41,7 @@ _TAGS: Final = (
 _TAG_NUMBERS: Final = {tag: number for number, tag in enumerate(_TAGS.split(), 1)}
 _BODY: Final = _TAG_NUMBERS["body"]
 _H1: Final = _TAG_NUMBERS["h1"]
+ROW: Final = _TAG_NUMBERS["tr"]
 
 # Facts of an element that hold for all in it, a bit each: what its names say, and what kind of element it is.
 _NAMES: Final = (
@@ -55,6 +56,7 @@ _ELEMENT_BITS: Final = {tag: 1 << number for number, tag in enumerate(_ELEMENTS,
 _TAG_FACTS: Final = {tag: (_TAG_NUMBERS.get(tag, 0), _ELEMENT_BITS.get(tag, 0)) for tag in {*_TAG_NUMBERS, *_ELEMENTS}}
 ADVERTISING: Final = _NAME_BITS["ads"]
 NOT_SHOWN: Final = _NAME_BITS["not shown"]
+AROUND: Final = sum(_ELEMENT_BITS[tag] for tag in ("nav", "header", "footer", "aside", "form"))
 # Paragraphs in elements of these names are not the page's own text, so they do not say where that is.
 _NOT_CONTENT: Final = sum(
     _NAME_BITS[name] for name in ("comment", "foot", "hidden", "notice", "signup", "ads", "not shown")

@@ -13,13 +13,22 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crawler.parse.main_text.block_features import ADVERTISING, NOT_SHOWN, Column, OutlineArrays, block_columns
+from crawler.parse.main_text.block_features import (
+    ADVERTISING,
+    AROUND,
+    NOT_SHOWN,
+    ROW,
+    Column,
+    OutlineArrays,
+    block_columns,
+)
 from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text
 from crawler.parse.main_text.score_features import score_columns
 from crawler.parse.main_text.trees import Trees
 
 FILES: Final = ("main_text_1.trees", "main_text_2.trees")
+_SHORT_ROW: Final = 300  # characters of a row of a table that is more likely data than layout
 _NEARLY_ALL: Final = 0.75  # share of the content from which hidden text and advertising are believed to be it
 
 
@@ -56,11 +65,23 @@ def learned_text(parts: Outline, title: str, passes: Passes) -> MainText:
 def text_of_blocks(parts: Outline, outline: OutlineArrays, probabilities: Column) -> MainText:
     """Return the result for given probabilities of the blocks."""
     facts, size = outline.facts[outline.blocks], outline.size
-    chances = _without(probabilities, size, (facts & NOT_SHOWN) != 0)
+    chances = _without(_rows_together(probabilities, outline), size, (facts & NOT_SHOWN) != 0)
     chances = _without(chances, size, (facts & ADVERTISING) != 0)
     importance = np.zeros(len(parts))
-    importance[outline.blocks] = _with_some_text(chances)
+    importance[outline.blocks] = _with_some_text(chances, (facts & (AROUND | ADVERTISING | NOT_SHOWN)) != 0)
     return main_text(parts, importance.tolist(), expected_f1(chances, size))
+
+
+def _rows_together(chances: Column, outline: OutlineArrays) -> Column:
+    """Give all cells of a short row of a table the same chance: a name without its value says nothing."""
+    rows = outline.parent[outline.blocks]
+    is_cell = outline.tag[rows] == ROW
+    if not is_cell.any():
+        return chances
+    sizes = np.bincount(rows, outline.size)
+    content = np.bincount(rows, chances * outline.size)
+    together: Column = np.where(is_cell & (sizes[rows] <= _SHORT_ROW), content[rows] / sizes[rows], chances)
+    return together
 
 
 def _without(chances: Column, size: Column, excluded: Column) -> Column:
@@ -73,13 +94,11 @@ def _without(chances: Column, size: Column, excluded: Column) -> Column:
     return np.where(excluded, 0.0, chances)
 
 
-def _with_some_text(chances: Column) -> Column:
-    """Where no block is likely content, take the most likely ones: search could not find a page without main text."""
-    most = float(chances.max())
-    if most >= 0.5:
+def _with_some_text(chances: Column, around: Column) -> Column:
+    """Where no block is likely content, take all but what stands around it: search must find the page by some text."""
+    if chances.max() >= 0.5:
         return chances
-    scaled: Column = chances / most if most > 0 else np.ones(len(chances))
-    return scaled
+    return np.ones(len(chances)) if around.all() else np.where(around, chances, np.maximum(chances, 0.5))
 
 
 def expected_f1(chances: Column, size: Column) -> float:

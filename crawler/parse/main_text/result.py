@@ -58,7 +58,7 @@ def main_text(parts: Outline, importance: Sequence[float], confidence: float = 1
     """Build the result from the importance of each part: the text of all blocks of at least 0.5, a line each."""
     blocks = blocks_of(parts, importance)
     text = "\n".join([block.text for block in blocks if block.importance >= 0.5])
-    weights = bytes([int(255.5 * weight) for part, weight in zip(parts, importance, strict=True) if part.text])
+    weights = bytes([min(int(256 * weight), 255) for part, weight in zip(parts, importance, strict=True) if part.text])
     return MainText(blocks=blocks, text=text, confidence=confidence, weights=weights)
 
 

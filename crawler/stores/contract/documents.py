@@ -38,6 +38,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     similarity: float | None  # to its original
     tier: Tier | None  # how the duplicate was found
     weights: bytes  # of the blocks of its text, as in `Page`
+    extractor: str  # as in `Page`; empty also for pages that were archived before it was recorded
 
 
 class DocumentStore(Protocol):

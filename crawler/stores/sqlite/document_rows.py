@@ -69,6 +69,7 @@ COLUMNS: Sequence[DocumentColumn] = (
     DocumentColumn("similarity", lambda new: new.similarity),
     DocumentColumn("tier", lambda new: new.tier, lambda tier: Tier(tier) if tier is not None else None),
     DocumentColumn("weights", lambda new: new.page.weights),
+    DocumentColumn("extractor", lambda new: new.page.extractor),
 )
 _POSITION = ("host", "rest", "segment", "offset", "length")  # the URL of the document, and its position in the archive
 _READERS = [(column.name, column.read) for column in COLUMNS if column.read is not None]

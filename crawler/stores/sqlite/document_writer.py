@@ -29,9 +29,9 @@ SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND {COMPLETE_PAGE
     OR EXISTS (SELECT 1 FROM documents WHERE text_digest = ?2 AND {COMPLETE_PAGE} AND text_digest <> x''
                  AND NOT (host = ?3 AND rest = ?4))
 """
-_LAST_DIGESTS = f"""
-SELECT body_digest, text_digest FROM documents WHERE host = ? AND rest = ? AND {COMPLETE_PAGE}
-ORDER BY fetched DESC, id DESC LIMIT 1
+_LAST_VERSION = f"""
+SELECT body_digest, text_digest, extractor, duplicate_of, similarity, tier FROM documents
+WHERE host = ? AND rest = ? AND {COMPLETE_PAGE} ORDER BY fetched DESC, id DESC LIMIT 1
 """
 
 
@@ -77,6 +77,17 @@ class DigestLookup:
         self.texts.add(page.text_digest)
 
 
+class LastVersion(NamedTuple):
+    """The last complete page of a URL."""
+
+    body_digest: bytes
+    text_digest: bytes
+    extractor: str
+    duplicate_of: int | None
+    similarity: float | None
+    tier: int | None
+
+
 class AddedDocument(NamedTuple):
     """The document of one visit, its original, and its entry in the change feed."""
 
@@ -104,9 +115,9 @@ class DocumentWriter:
         visited = result.visited
         key, page = visited.visit.key, visited.page
         document, original = None, None
-        before = _last_digests(self._connection, key) if visited.visit.visited is not None else None
+        before = _last_version(self._connection, key) if visited.visit.visited is not None else None
         if result.position is not None and page is not None and visited.outcome is not Outcome.UNCHANGED:
-            original = self._original(number, result, page)
+            original = self._original(number, result, page, before)
             self._digests.add(page)
             document = self._insert(result, page, original)
             self._index_sketch(number, visited, page, document, original)
@@ -132,13 +143,22 @@ class DocumentWriter:
         elif is_complete_page(visited) and visited.visit.visited is not None:
             self._index.remove(number)
 
-    def _original(self, number: int, result: VisitResult, page: Page) -> OriginalPage | None:
-        """Return the original of a page: the current page of another URL with the same body or a similar text."""
+    def _original(
+        self, number: int, result: VisitResult, page: Page, before: LastVersion | None
+    ) -> OriginalPage | None:
+        """Return the original of a page: the current page of another URL with the same body or a similar text.
+
+        A page that has not changed keeps what it has, if only its main text was extracted by another method.
+        """
         visited, digests = result.visited, self._digests
         if not is_complete_page(visited):
             return None
         key = visited.visit.key
         found = None
+        if before is not None and before.body_digest == page.body_digest and before.extractor != page.extractor:
+            found = self._original_of_last_version(before)
+            if found is not None or before.duplicate_of is None:
+                return found
         if page.body_digest and page.body_digest in digests.bodies:
             found = self._exact_original("d.body_digest = ?1 AND d.body_bytes > 0", page.body_digest, key, Tier.BODY)
         if found is None and page.text_digest and page.text_digest in digests.texts:
@@ -149,14 +169,24 @@ class DocumentWriter:
             found = self._similar_original(number, sketch, result.compared)
         return found
 
+    def _original_of_last_version(self, before: LastVersion) -> OriginalPage | None:
+        original = self._originals.shown(before.duplicate_of) if before.duplicate_of is not None else None
+        if original is None or before.similarity is None or before.tier is None:
+            return None
+        return OriginalPage(
+            original.document, self._links_digest(original.document), before.similarity, Tier(before.tier)
+        )
+
+    def _links_digest(self, document: int) -> int:
+        digest: int = self._connection.execute("SELECT links_digest FROM documents WHERE id = ?", (document,)).get
+        return digest
+
     def _similar_original(self, number: int, sketch: bytes, compared: Mapping[int, float]) -> OriginalPage | None:
         verdict = self._index.judge(number, sketch, compared)
         if verdict.original is None or verdict.tier is None:
             return None
-        links = self._connection.execute(
-            "SELECT links_digest FROM documents WHERE id = ?", (verdict.original.document,)
-        ).get
-        return OriginalPage(verdict.original.document, links, verdict.similarity, verdict.tier)
+        document = verdict.original.document
+        return OriginalPage(document, self._links_digest(document), verdict.similarity, verdict.tier)
 
     def _exact_original(self, condition: str, digest: bytes, key: Key, tier: Tier) -> OriginalPage | None:
         """Return the original of other URLs' current pages with a digest; the first of these pages points to it."""
@@ -189,18 +219,19 @@ class DocumentWriter:
         )
 
 
-def _last_digests(connection: apsw.Connection, key: Key) -> tuple[bytes, bytes] | None:
-    """Return the digests of the body and the text of the last complete page of a URL."""
-    row: tuple[bytes, bytes] | None = connection.execute(_LAST_DIGESTS, key).get
-    return row
+def _last_version(connection: apsw.Connection, key: Key) -> LastVersion | None:
+    row = connection.execute(_LAST_VERSION, key).get
+    return LastVersion(*row) if row is not None else None
 
 
-def _has_changed(before: tuple[bytes, bytes], visited: Visited) -> bool:
+def _has_changed(before: LastVersion, visited: Visited) -> bool:
     """Whether the content of a page differs from its last complete version, or is not complete."""
     page = visited.page
     if page is None or not is_complete_page(visited):
         return True
-    return before[0] != page.body_digest and (not page.text_digest or before[1] != page.text_digest)
+    if before.body_digest == page.body_digest:
+        return False
+    return not page.text_digest or before.text_digest != page.text_digest
 
 
 def _publish(connection: apsw.Connection, result: VisitResult, document: int | None, now: float) -> ChangeEvent | None:

@@ -331,6 +331,10 @@ INSERT INTO crawl SELECT 'groups_digest', '' FROM crawl WHERE name = 'groups';  
 DELETE FROM crawl WHERE name IN ('politeness', 'groups');
 """
 
+_TO_11 = """
+ALTER TABLE documents ADD COLUMN extractor TEXT NOT NULL DEFAULT '';
+"""
+
 # Version → the statements that lead to it. A crawl that is older is brought forward when it is opened for writing.
 MIGRATIONS: Mapping[int, str] = {
     2: _TO_2,
@@ -342,4 +346,5 @@ MIGRATIONS: Mapping[int, str] = {
     8: _TO_8,
     9: _TO_9,
     10: _TO_10,
+    11: _TO_11,
 }

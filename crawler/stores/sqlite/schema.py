@@ -12,7 +12,7 @@ from crawler.frontier.priority import LEVELS, STEPS
 from crawler.items import ChangeEvent, Kind, Reason, State
 
 APPLICATION_ID = 0x4F524257  # "ORBW": marks a database file as one of Orbweaver
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 # The condition of partial indexes of documents: SQLite uses them for statements that repeat it with the same literals.
 COMPLETE_PAGE = f"kind = {Kind.PAGE:d} AND reason = {Reason.OK:d}"
@@ -247,7 +247,8 @@ CREATE TABLE documents (
     metadata TEXT NOT NULL DEFAULT '{{}}', -- JSON: author, description …
     similarity REAL,                    -- to the document that it is a duplicate of
     tier INTEGER,                       -- how the duplicate was found
-    weights BLOB NOT NULL DEFAULT x''   -- of the blocks of its text, for extracting its main text again
+    weights BLOB NOT NULL DEFAULT x'',  -- of the blocks of its text, for extracting its main text again
+    extractor TEXT NOT NULL DEFAULT ''  -- method and version by which that was found; empty = not recorded
 );
 -- Only complete pages can be copies, or have copies.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} AND body_bytes > 0;

@@ -8,6 +8,7 @@ import pytest
 
 from crawler.stores.open import open_store
 from crawler.worker.startup import last_politeness
+from tests.crawl.runner import scrapy
 from tests.defaults import DEFAULTS, politeness_with
 from tests.proofs.sites.web import served
 from tests.proofs.upgrade.fixture import KILLED, STOPPED, crawl, export, leased, states, timeless, unpack
@@ -37,9 +38,27 @@ def test_a_crawl_of_an_older_version_is_completed_with_the_same_result(tmp_path:
     with served(hosts(), tmp_path, PORT) as web:
         for name in (STOPPED, KILLED):
             assert bool(leased(tmp_path / name)) is (name == KILLED)
-            warnings = crawl(web, tmp_path / name)
+            warnings = crawl(web, tmp_path / name, EXTRACTOR="weighed")  # the method of that version
             assert ("did not end well" in warnings) is (name == KILLED)
             assert "spelled" not in warnings
             assert timeless(export(tmp_path / name)) == before["finished"]
             ended = {url: list(state) for url, state in states(tmp_path / name).items()}
             assert ended == before["states"]
+
+
+def test_a_better_extractor_is_no_change_of_the_pages_of_an_older_crawl(tmp_path: Path) -> None:
+    unpack(tmp_path)
+    directory = tmp_path / STOPPED
+    store = open_store(f"sqlite:{directory / 'crawl.db'}")
+    before = {row.url: row.version for row in store.changes.published() if row.document is not None}
+    store.close()
+    assert scrapy("seed", "--now", "--all", CRAWL_DIR=directory).returncode == 0
+    with served(hosts(), tmp_path, PORT) as web:
+        crawl(web, directory)
+    store = open_store(f"sqlite:{directory / 'crawl.db'}")
+    again = [row for row in store.changes.published(max(before.values())) if row.url in before]
+    store.close()
+    assert len(again) == len(before)
+    assert [row.url for row in again if row.is_new] == []
+    documents = [row.document for row in again if row.document is not None]
+    assert {document.extractor for document in documents if document.format == "html"} == {"", "trees 1"}
