@@ -18,6 +18,7 @@ _CONSONANTS: Final = (*"bcdfghklmnprstvw", "st", "tr", "ch")
 _VOWELS: Final = (*"aeiou", "ea", "ou")
 _FIRST_HAN, _LAST_HAN = 0x4E00, 0x9FA5
 _PARAGRAPH: Final = re.compile(r"<p\b[^>]*>(.*?)</p\s*>", re.IGNORECASE | re.DOTALL)
+_NAMED: Final = re.compile(r"(?:class|id)=(?:'[^']*'|[\w-]+)")
 _TAG: Final = re.compile(r"<[^>]*>")
 _KNOWN_BY: Final = 40  # first characters of a paragraph by which it is found in a text
 _END_OF_CONTENT: Final = re.compile(r"</(?:article|main)\s*>|<footer\b|</body\s*>", re.IGNORECASE)
@@ -70,9 +71,10 @@ class PageMaker:
         parts = [self._header(), wrapper.format(main)]
         if make == self._article or self._chance(0.3):
             parts += self._some((self._related, 0.5), (self._sidebar, 0.4), (self._dialog, 0.3))
-        parts.append(self._footer())
+        parts += [self._footer(), *self._some((self._dialog, 0.1))]
         parts[:0] = self._some((self._dialog, 0.3), (self._advertisement, 0.2))
-        self.page.html = f"<html><head><title>{title}</title></head><body>{''.join(parts)}</body></html>"
+        html = f"<html><head><title>{title}</title></head><body>{''.join(parts)}</body></html>"
+        self.page.html = self._with_other_names(html) if self._chance(0.15) else html
         return self.page
 
     def into_article(self, html: str) -> MadePage:
@@ -80,7 +82,7 @@ class PageMaker:
         ends = list(_END_OF_CONTENT.finditer(html))
         if ends:
             at = ends[-1].start() if self._chance(0.3) else ends[0].start()
-            added = self._some((self._comments, 0.7), (self._related, 0.5))
+            added = self._some((self._comments, 0.7), (self._related, 0.5), (self._dialog, 0.1))
             html = html[:at] + "".join(added) + html[at:]
         if (body := _BEGIN_OF_BODY.search(html)) is not None:
             added = self._some((self._dialog, 0.3), (self._advertisement, 0.2))
@@ -102,7 +104,7 @@ class PageMaker:
     def _article(self, title: str) -> str:
         blocks = [self._content(self._paragraph(), "p") for _ in range(self._one_of((2, 3, 4, 5, 8, 12, 20)))]
         for _ in range(len(blocks) // 4):
-            extra = self._one_of((self._heading, self._code, self._points))
+            extra = self._one_of((self._heading, self._code, self._points, self._banner))
             blocks.insert(self._random.randrange(1, len(blocks)), extra())
         body = self._one_of(
             (
@@ -135,7 +137,7 @@ class PageMaker:
             ("", f"<button>{self._words(2)}</button>", f"<a class=button href=/c>{self._words(2)}</a>")
         )
         wrapper = self._one_of(("<div class=product>{}</div>", "<div class=product-page>{}</div>", "{}"))
-        return wrapper.format(f"<h1>{title}</h1>{price}{button}{''.join(parts)}")
+        return wrapper.format(f"{self._content(title, 'h1')}{price}{button}{''.join(parts)}")
 
     def _list(self, title: str) -> str:
         container, item = self._one_of(
@@ -167,7 +169,7 @@ class PageMaker:
                 rows.append(item.format("".join(f"<td>{cell}</td>" for cell in cells)))
             else:
                 rows.append(item.format("".join(cells)))
-        return f"<h1>{title}</h1>" + container.format("".join(rows))
+        return self._content(title, "h1") + container.format("".join(rows))
 
     def _thread(self, title: str) -> str:
         container, post = self._one_of(
@@ -193,7 +195,8 @@ class PageMaker:
         for _ in range(self._one_of((3, 5, 8, 15, 25))):
             said = "".join(self._content(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 1, 2, 3))))
             posts.append(post.format(f"{self._name()} {self._date()}", said))
-        return f"<h1>{title}{'?' if self._chance(0.5) else ''}</h1>" + container.format("".join(posts))
+        question = title + ("?" if self._chance(0.5) else "")
+        return self._content(question, "h1") + container.format("".join(posts))
 
     def _notice(self, title: str) -> str:
         text = "".join(self._content(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 2))))
@@ -258,6 +261,9 @@ class PageMaker:
                 ("<section class=reader-comments>{}</section>", "<div class=comment-item><cite>{}</cite>{}</div>"),
                 ("<div id=kommentare>{}</div>", "<div class=kommentar><p class=name>{}</p>{}</div>"),
                 ("<ul class=commentlist>{}</ul>", "<li><div class=comment-author>{}</div>{}</li>"),
+                ("<dl class=comments>{}</dl>", "<dt>{}</dt><dd>{}</dd>"),
+                ("<table class=comments>{}</table>", "<tr><td>{}</td><td>{}</td></tr>"),
+                ("<section class=responses>{}</section>", "<div class=response><p>{}</p><div>{}</div></div>"),
             )
         )
         said = []
@@ -279,15 +285,17 @@ class PageMaker:
                 "<div class=latest-news><ul>{}</ul></div>",
                 "<nav class=related-articles><ul>{}</ul></nav>",
                 "<section class=you-may-also-like><ul>{}</ul></section>",
+                "<section><div>{}</div></section>",
             )
         )
         has_excerpt, name = self._chance(0.4), self._one_of(("h3", "h4", "", ""))
+        item = "li" if "<ul" in container else "article"
         items = []
         for place in range(self._one_of((2, 3, 4, 6, 10))):
             title = self._title()
             link = f"<a href='/post/{place}'>{title}</a>"
             excerpt = self._other(self._sentence(), "p") if has_excerpt else ""
-            items.append(f"<li>{self._other(title, name, link)}{excerpt}</li>")
+            items.append(f"<{item}>{self._other(title, name, link)}{excerpt}</{item}>")
         return container.format("".join(items))
 
     def _dialog(self) -> str:
@@ -312,6 +320,14 @@ class PageMaker:
             ("<div class=ad>{}</div>", "<div class=sponsored-content>{}</div>", "<aside class=promo-box>{}</aside>")
         )
         return container.format(self._other(self._paragraph(), "p"))
+
+    def _banner(self) -> str:
+        """Return an advertisement between two paragraphs."""
+        said = self._sentence()
+        link = f"<a href=/buy>{said}</a>"
+        return self._one_of(("<div class=banner>{}</div>", "<div class=promo>{}</div>", "<aside>{}</aside>")).format(
+            self._other(said, self._one_of(("", "p", "b")), link)
+        )
 
     def _sidebar(self) -> str:
         container = self._one_of(("<aside>{}</aside>", "<div class=sidebar>{}</div>", "<div id=right>{}</div>"))
@@ -344,7 +360,16 @@ class PageMaker:
             )
         )
 
-    # ── Blocks and words ──
+    # ── Blocks, names and words ──
+
+    def _with_other_names(self, html: str) -> str:
+        """Replace all classes and ids by names that say nothing, as some programs make them."""
+        names: dict[str, str] = {}
+
+        def other(found: re.Match[str]) -> str:
+            return f"class={names.setdefault(found[0], f'css-{len(names)}{self._one_of(_CONSONANTS)}')}"
+
+        return _NAMED.sub(other, html)
 
     def _content(self, text: str, tag: str, markup: str = "") -> str:
         self.page.content.add(text)

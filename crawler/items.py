@@ -410,7 +410,7 @@ class ChangeEvent(StrEnum):
     """The kind of an event in the change feed."""
 
     UPSERT = "upsert"  # the document is new, or its content has changed
-    META = "meta"  # only its time of fetching or its anchors have changed
+    META = "meta"  # its bytes are the same: only its time of fetching, its anchors, or how we read it has changed
     DELETE = "delete"  # it must go from the index
 
 

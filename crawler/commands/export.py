@@ -45,7 +45,7 @@ class ExportCommand(OrbweaverCommand):
             "of a document are id, url, host, fetched_at, status, content_type, title, text, language, format, problem "
             "(why it could not be read in full), description, author, published_at, modified_at, canonical, digest "
             "(SHA-256 of the body), duplicate_of, similarity, tier, anchors (texts of links from other hosts), "
-            "noarchive (no copy may be shown), event (upsert; meta if its text is unchanged), version. A deletion has "
+            "noarchive (no copy may be shown), event (upsert; meta if its bytes are unchanged), version. A deletion has "
             "id, url, deleted, evidence (not_found, gone, noindex, robots, private, duplicate, redirected, not_a_page, "
             "not_selected, unknown) and its target. Name and password for a search engine are given in its URL or in "
             "ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the search engine did not respond, 74 documents could not be read "

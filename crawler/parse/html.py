@@ -20,7 +20,7 @@ from crawler.parse.charset import decode
 from crawler.parse.directives import Directives
 from crawler.parse.language import NO_LANGUAGE, Language, identify_language
 from crawler.parse.links import MOST_LINKS, Canonicalize, HtmlLink, base_of, links_of, urls_in
-from crawler.parse.main_text.extractors import DEFAULT, extract, name_with_versions, recorded_methods
+from crawler.parse.main_text.extractors import DEFAULT, UNRECORDED, extract, name_with_versions, recorded_methods
 from crawler.parse.main_text.outline import outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text_from_weights
 from crawler.parse.metadata.metadata import NO_METADATA, Metadata, metadata_of
@@ -55,8 +55,8 @@ class Reading:
 
     def as_recorded(self, extractor: str) -> Reading:
         """Return these options with the methods by which a main text was once extracted, as far as there are any."""
-        if not extractor and self.extractor != DEFAULT:
-            return self  # chosen by the user, probably then, too
+        if not extractor:  # what the user has chosen was probably chosen then, too
+            return replace(self, extractor=UNRECORDED) if self.extractor == DEFAULT else self
         methods = recorded_methods(extractor)
         return self if methods is None else replace(self, extractor=methods[0], second=methods[1])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from crawler.items import Outcome, Page, Reason, Tier
+from crawler.items import ChangeEvent, Outcome, Page, Reason, Tier
 from crawler.stores.contract.store import Store
 from crawler.urls.keys import key_of
 from tests.contracts.similar_texts import (
@@ -170,36 +170,47 @@ def test_two_pages_that_name_each_other_as_canonical_do_not_alternate(store: Sto
 
 def test_a_better_method_changes_no_original_and_publishes_no_page_anew(store: Store) -> None:
     for number, url in enumerate((A, B, C)):  # by the method before, the same text in different bodies
-        fetch(store, url, NOW + number, page=text_page(ONE, body_digest=bytes([number + 1]), extractor="old 1"))
+        fetch(store, url, NOW + number, page=text_page(ONE, body_digest=bytes([number]), extractor="old 1"))
     before, seen = originals(store), store.changes.version()
     assert before == {A: None, B: A, C: A}
-    for number, url in enumerate((B, C, A)):  # by the new one, each has another text
-        page = text_page(words_of(20 + number), body_digest=bytes([(2, 3, 1)[number]]), extractor="new 1")
-        fetch(store, url, NOW + 9 * DAY + number, page=page)
+    for days in (9, 18, 27):
+        for number, url in enumerate((A, B, C)):  # by the new one, each has another text
+            page = text_page(words_of(20 + number), body_digest=bytes([number]), extractor="new 1")
+            fetch(store, url, NOW + days * DAY + number, page=page)
     assert originals(store) == before
-    assert {row.is_new for row in store.changes.published(seen)} == {False}
+    assert [change for change, _ in store.changes.entries()][seen:] == [ChangeEvent.META] * 9
 
 
-def test_a_page_that_is_no_copy_becomes_none_by_another_method(store: Store) -> None:
+def test_pages_do_not_become_copies_by_another_method_until_they_change(store: Store) -> None:
     fetch(store, A, NOW, page=text_page(ONE, body_digest=b"1", extractor="old 1"))
     fetch(store, B, NOW + 1, page=text_page(words_of(2), body_digest=b"2", extractor="old 1"))
-    fetch(store, B, NOW + 9 * DAY, page=text_page(ONE, body_digest=b"2", extractor="new 1"))
-    assert originals(store) == {A: None, B: None}
-    fetch(store, B, NOW + 18 * DAY, page=text_page(ONE, body_digest=b"3", extractor="new 1"))
-    assert originals(store) == {A: None, B: A}  # as its body has changed
+    for days in (9, 18):
+        fetch(store, B, NOW + days * DAY, page=text_page(ONE, body_digest=b"2", extractor="new 1"))
+        assert originals(store) == {A: None, B: None}
+    fetch(store, B, NOW + 27 * DAY, page=text_page(ONE, body_digest=b"3", extractor="new 1"))
+    assert originals(store) == {A: None, B: A}
 
 
-def test_copies_stay_when_their_original_is_read_by_another_method(store: Store) -> None:
+def test_copies_of_an_original_that_changed_are_judged_by_their_sketches(store: Store) -> None:
     for number, url in enumerate((A, B)):
         fetch(store, url, NOW + number, page=text_page(ONE, body_digest=bytes([number + 1]), extractor="old 1"))
-    near = text_page(NEAR, body_digest=b"9", extractor="new 1")
-    fetch(store, A, NOW + 9 * DAY, page=near)
+    fetch(store, A, NOW + 9 * DAY, page=text_page(NEAR, body_digest=b"9", extractor="new 1"))
     assert originals(store) == {A: None, B: A}
-    without_sketches = text_page(words_of(5), body_digest=b"8", extractor="newer 1")
-    fetch(store, A, NOW + 18 * DAY, page=replace(without_sketches, sketch=b""))
-    assert originals(store) == {A: None, B: A}
-    fetch(store, A, NOW + 27 * DAY, page=text_page(words_of(6), body_digest=b"7", extractor="newest 1"))
-    assert originals(store) == {A: None, B: None}  # the sketches tell
+    fetch(store, A, NOW + 18 * DAY, page=text_page(words_of(6), body_digest=b"7", extractor="newer 1"))
+    assert originals(store) == {A: None, B: None}
+
+
+def test_a_page_that_was_deleted_is_judged_anew_when_it_is_back(store: Store) -> None:
+    fetch(store, A_PRINT, NOW, page=text_page(ONE, body_digest=b"1"))
+    fetch(store, B, NOW + 1, page=text_page(ONE, body_digest=b"2"))
+    assert originals(store) == {A_PRINT: None, B: A_PRINT}
+    fetch(store, B, NOW + 9 * DAY, page=text_page(ONE, body_digest=b"2"), reason=Reason.NOINDEX)
+    assert originals(store) == {A_PRINT: None}
+    fetch(store, A, NOW + 10 * DAY, page=text_page(ONE, body_digest=b"1"))  # a better URL than A_PRINT
+    fetch(store, A, NOW + 19 * DAY, page=text_page(words_of(7), body_digest=b"3"))
+    fetch(store, B, NOW + 400 * DAY, page=text_page(ONE, body_digest=b"2"))
+    assert_copies_have_originals(store)
+    assert originals(store)[B] == A_PRINT
 
 
 # ── Digests ──

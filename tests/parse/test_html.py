@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.parse import html
-from crawler.parse.html import Html, looks_like_html, parse_html
+from crawler.parse.html import Html, Reading, looks_like_html, parse_html
 
 URL = "http://example.com/dir/page"
 
@@ -232,3 +232,11 @@ def test_the_examples_are_true():
 )
 def test_a_page_with_a_password_field_and_few_words_is_a_login(body: str, is_login: bool) -> None:
     assert parse_html(body.encode(), "http://a.test/").is_login is is_login
+
+
+def test_pages_without_a_recorded_method_are_read_as_the_default_was() -> None:
+    assert Reading().as_recorded("").extractor == "weighed"
+    assert Reading(second="turbohtml").as_recorded("") == Reading(extractor="weighed", second="turbohtml")
+    assert Reading(extractor="slope").as_recorded("") == Reading(extractor="slope")
+    assert Reading(extractor="slope").as_recorded("trees 1 turbohtml 1") == Reading(second="turbohtml")
+    assert Reading(extractor="slope").as_recorded("guess 1") == Reading(extractor="slope")

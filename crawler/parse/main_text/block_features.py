@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.parse.elements import HEADINGS
-from crawler.parse.main_text.hints import is_advertising, kinds_of, words_of
+from crawler.parse.main_text.hints import asks_consent, is_advertising, kinds_of, words_of
 from crawler.parse.main_text.outline import HIDDEN, Outline
 
 Column = NDArray[np.float64]
@@ -30,6 +30,8 @@ _FEWEST_ALIKE: Final = 3  # siblings of one kind that make a list
 _FARTHEST: Final = 200  # parts from the h1, the first and the last paragraph, beyond which distance does not matter
 _MOST_STOPS: Final = 100.0
 
+_WIDE: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
+_WIDTH: Final = 2.5  # letters of English for a Han character in translations
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？”\"»:;)'’")
 _DATE: Final = re.compile(r"\d{1,2}[:./-]\d{1,2}|(?:19|20)\d\d")
 _PRICE: Final = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?:[€£]|USD|EUR)")
@@ -46,7 +48,20 @@ ROW: Final = _TAG_NUMBERS["tr"]
 # Facts of an element that hold for all in it, a bit each: what its names say, and what kind of element it is.
 _NAMES: Final = (
     *("comment", "sidebar", "related", "share", "promo", "signup", "notice", "trail", "menu", "foot", "head", "byline"),
-    *("meta", "caption", "title", "lead", "body", "article", "content", "hidden", "ads", "dialog", "not shown"),
+    *(
+        "meta",
+        "caption",
+        "title",
+        "lead",
+        "body",
+        "article",
+        "content",
+        "hidden",
+        "ads",
+        "dialog",
+        "consent",
+        "not shown",
+    ),
 )
 _ELEMENTS: Final = ("article", "aside", "figure", "footer", "form", "header", "main", "nav", "section", "table")
 _NAME_BITS: Final = {name: 1 << number for number, name in enumerate(_NAMES)}
@@ -55,11 +70,12 @@ _NAMED: Final = [f"named {name}" for name in _NAMES]
 _ELEMENT_BITS: Final = {tag: 1 << number for number, tag in enumerate(_ELEMENTS, len(_NAMES))}
 _TAG_FACTS: Final = {tag: (_TAG_NUMBERS.get(tag, 0), _ELEMENT_BITS.get(tag, 0)) for tag in {*_TAG_NUMBERS, *_ELEMENTS}}
 ADVERTISING: Final = _NAME_BITS["ads"]
+CONSENT: Final = _NAME_BITS["consent"]
 NOT_SHOWN: Final = _NAME_BITS["not shown"]
 AROUND: Final = sum(_ELEMENT_BITS[tag] for tag in ("nav", "header", "footer", "aside", "form"))
 # Paragraphs in elements of these names are not the page's own text, so they do not say where that is.
 _NOT_CONTENT: Final = sum(
-    _NAME_BITS[name] for name in ("comment", "foot", "hidden", "notice", "signup", "ads", "not shown")
+    _NAME_BITS[name] for name in ("comment", "foot", "hidden", "notice", "signup", "ads", "consent", "not shown")
 )
 
 
@@ -69,6 +85,8 @@ def _read_names(names: str) -> tuple[int, str]:
     said = 0
     if names[0] in "@$!":  # see `names_of`
         said = _NAME_BITS["not shown"] * names.startswith(HIDDEN) | _NAME_BITS["dialog"] * ("@dialog" in names)
+    if asks_consent(names):
+        said |= _NAME_BITS["consent"]
     for word in words_of(names):
         said |= _bits_of(word)
     return said, names.partition(" #")[0]
@@ -82,8 +100,19 @@ def _bits_of(word: str) -> int:
     return said
 
 
+def _mean_width(text: str) -> float:
+    """Return the letters that a character is worth on average: the scripts of East Asia say more with each.
+
+    >>> _mean_width("spider"), _mean_width("паук"), _mean_width("蜘蛛")
+    (1.0, 1.0, 2.5)
+    """
+    if text.isascii() or not _WIDE.search(text):
+        return 1.0
+    return 1 + (_WIDTH - 1) * (1 - len(_WIDE.sub("", text)) / len(text))
+
+
 class OutlineArrays:
-    """The parts of an outline as arrays, with sums over their subtrees."""
+    """The parts of an outline as arrays, with sums over their subtrees; sizes are in letters."""
 
     def __init__(self, parts: Outline) -> None:
         self.parts = parts
@@ -131,8 +160,9 @@ class OutlineArrays:
         self.tags_before = np.array([part.tags_before for part in parts])
         self.texts = [part.text for part in parts if part.text]
         self.blocks = np.array([number for number, part in enumerate(parts) if part.text])
-        self.size = np.array([part.size for part in parts], float)[self.blocks]
-        self.link_size = np.array([part.link_size for part in parts], float)[self.blocks]
+        widths = np.array([_mean_width(text) for text in self.texts])
+        self.size = np.array([part.size for part in parts], float)[self.blocks] * widths
+        self.link_size = np.array([part.link_size for part in parts], float)[self.blocks] * widths
 
     def sums(self, values: Column) -> Column:
         """Return for each part how much of a value of blocks lies before it; the last entry is the sum of all."""

@@ -62,10 +62,10 @@ def name_with_versions(method: str, second: str = "") -> str:
 def recorded_methods(recorded: str) -> tuple[str, str] | None:
     """Return the methods of `name_with_versions`; None if one of them is not to be had any more.
 
-    >>> recorded_methods("trees 1"), recorded_methods("")
-    (('trees', ''), ('weighed', ''))
+    >>> recorded_methods("trees 1"), recorded_methods("slope 2 trafilatura 1"), recorded_methods("guess 1")
+    (('trees', ''), ('slope', 'trafilatura'), None)
     """
-    names = recorded.split()[::2] or [UNRECORDED]
+    names = recorded.split()[::2]
     if not all(name in EXTRACTORS and find_spec(REQUIRED_PACKAGES.get(name, "crawler")) for name in names):
         return None
     return names[0], " ".join(names[1:])

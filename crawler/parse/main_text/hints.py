@@ -54,6 +54,13 @@ _ADVERTISING: Final = re.compile(
     "ads?|adverts?|advertise.*|adsense|adsbygoogle|adslots?|adunits?|adspace|adbox|adbanner|adcontainer|adwrapper|dfp|gpt"
     "|doubleclick|sponsor(?:ed|s)?|werbung|anzeigen?|publicidad|pubblicita|publicite|reklam[ay]?"
 )
+# The beginning of a class or id without its hyphens: dialogs that ask for consent to cookies, and makers of such.
+_CONSENT: Final = re.compile(
+    "(?:js|wp|the)?(?:cookies?|gdpr|privacy|consent)(?:consent|banner|notice|bar|dialog|popup|modal|overlay|message|law"
+    "|wall|info|manager|layer)|cookiebot|cookieyes|onetrust|didomi|usercentrics|trustarc|iubenda|osano|borlabs|klaro"
+    "|quantcast|ccwindow|(?:cookies?|gdpr)$"
+)
+_SEPARATORS: Final = re.compile("[^a-z ]+")
 _WORD: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _STATED_ROLE: Final = re.compile("[@$][A-Za-z]+")
 
@@ -97,6 +104,16 @@ def kinds_of(word: str) -> tuple[str, ...]:
     (('title',), ('sidebar',), ())
     """
     return tuple(str(match.lastgroup) for match in _KIND.finditer(word))
+
+
+def asks_consent(names: str) -> bool:
+    """Whether the names of an element say that it asks for consent to cookies.
+
+    >>> asks_consent("modal #cookie-consent"), asks_consent("post tag-cookie-banner"), asks_consent("cookies-with-nuts")
+    (True, False, False)
+    """
+    lower = names.lower()
+    return any(_CONSENT.match(name) for name in _SEPARATORS.sub("", lower).split())
 
 
 @lru_cache(maxsize=16_384)

@@ -16,6 +16,7 @@ import numpy as np
 from crawler.parse.main_text.block_features import (
     ADVERTISING,
     AROUND,
+    CONSENT,
     NOT_SHOWN,
     ROW,
     Column,
@@ -26,8 +27,10 @@ from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text
 from crawler.parse.main_text.score_features import score_columns
 from crawler.parse.main_text.trees import Trees
+from crawler.parse.main_text.weighed import weighed
 
 FILES: Final = ("main_text_1.trees", "main_text_2.trees")
+_MOST_PARTS: Final = 100_000  # of which all features take about 300 MB
 _SHORT_ROW: Final = 300  # characters of a row of a table that is more likely data than layout
 _NEARLY_ALL: Final = 0.75  # share of the content from which hidden text and advertising are believed to be it
 
@@ -47,7 +50,9 @@ def learned_trees() -> Passes:
 
 
 def learned(source: ParsedPage) -> MainText:
-    """Extract the main text with the learned trees."""
+    """Extract the main text with the learned trees; of pages with very many parts by a method that needs no arrays."""
+    if len(source.parts) > _MOST_PARTS:
+        return weighed(source)
     return learned_text(source.parts, source.title, learned_trees())
 
 
@@ -66,9 +71,9 @@ def text_of_blocks(parts: Outline, outline: OutlineArrays, probabilities: Column
     """Return the result for given probabilities of the blocks."""
     facts, size = outline.facts[outline.blocks], outline.size
     chances = _without(_rows_together(probabilities, outline), size, (facts & NOT_SHOWN) != 0)
-    chances = _without(chances, size, (facts & ADVERTISING) != 0)
+    chances = _without(chances, size, (facts & (ADVERTISING | CONSENT)) != 0)
     importance = np.zeros(len(parts))
-    importance[outline.blocks] = _with_some_text(chances, (facts & (AROUND | ADVERTISING | NOT_SHOWN)) != 0)
+    importance[outline.blocks] = _with_some_text(chances, (facts & (AROUND | ADVERTISING | CONSENT | NOT_SHOWN)) != 0)
     return main_text(parts, importance.tolist(), expected_f1(chances, size))
 
 

@@ -14,6 +14,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+_AT_ONCE: Final = 4_096  # blocks: the arrays of more would take much memory
 _FORMAT: Final = "main-text trees 1"
 
 
@@ -30,6 +31,13 @@ class Trees:
     def probabilities(self, columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the probability of each block, given the columns of their features."""
         matrix = np.array([columns[name] for name in self.names], np.float32)
+        found = [
+            self._of_some(np.ascontiguousarray(matrix[:, first : first + _AT_ONCE]))
+            for first in range(0, matrix.shape[1], _AT_ONCE)
+        ]
+        return np.concatenate(found) if len(found) > 1 else found[0]
+
+    def _of_some(self, matrix: NDArray[np.float32]) -> NDArray[np.float64]:
         flat, count = matrix.ravel(), matrix.shape[1]
         blocks = np.arange(count)
         place = (matrix[self.features[0][:, 0]] > self.limits[0]).astype(

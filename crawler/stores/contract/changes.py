@@ -20,7 +20,7 @@ class PublishedChange(Struct, frozen=True, kw_only=True):
     document: DocumentRow | None  # None = deleted
     duplicate_of: str | None  # URL of its original
     seen: float  # when a visit last confirmed the entry
-    is_new: bool  # its content or its original has changed; else only its fetch time or anchors have
+    is_new: bool  # its content or its original has changed; else only what an event `meta` may tell
     reason: Reason | None  # why it was deleted; None also if that was not recorded
     detail: str  # of a deletion: the URL to which it has moved
 

@@ -30,7 +30,7 @@ SELECT EXISTS (SELECT 1 FROM documents WHERE body_digest = ?1 AND {COMPLETE_PAGE
                  AND NOT (host = ?3 AND rest = ?4))
 """
 _LAST_VERSION = f"""
-SELECT body_digest, text_digest, extractor, duplicate_of, similarity, tier FROM documents
+SELECT id, body_digest, text_digest, duplicate_of, similarity, tier FROM documents
 WHERE host = ? AND rest = ? AND {COMPLETE_PAGE} ORDER BY fetched DESC, id DESC LIMIT 1
 """
 
@@ -80,9 +80,9 @@ class DigestLookup:
 class LastVersion(NamedTuple):
     """The last complete page of a URL."""
 
+    document: int
     body_digest: bytes
     text_digest: bytes
-    extractor: str
     duplicate_of: int | None
     similarity: float | None
     tier: int | None
@@ -148,14 +148,18 @@ class DocumentWriter:
     ) -> OriginalPage | None:
         """Return the original of a page: the current page of another URL with the same body or a similar text.
 
-        A page that has not changed keeps what it has, if only its main text was extracted by another method.
+        A page that has not changed keeps what it has, whatever its main text is by a method of now.
         """
         visited, digests = result.visited, self._digests
         if not is_complete_page(visited):
             return None
         key = visited.visit.key
         found = None
-        if before is not None and before.body_digest == page.body_digest and before.extractor != page.extractor:
+        if (
+            before is not None
+            and before.body_digest == page.body_digest
+            and before.document == _published(self._connection, key)
+        ):
             found = self._original_of_last_version(before)
             if found is not None or before.duplicate_of is None:
                 return found

@@ -42,11 +42,10 @@ class _Page(NamedTuple):
     document: int
     body_digest: bytes
     text_digest: bytes
-    extractor: str
 
 
 _CURRENT_PAGE = """
-SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_digest, d.extractor
+SELECT u.id, u.host, u.rest, u.url, d.metadata, d.id, d.body_digest, d.text_digest
 FROM documents d JOIN urls u ON u.host = d.host AND u.rest = d.rest
 """
 # `COMPLETE_PAGE` of documents d.
@@ -145,7 +144,7 @@ class Originals:
     def _same_content(self, page: _Page, original: _Page) -> tuple[float, Tier] | None:
         """Return similarity and tier of two pages that were duplicates; None if they are none any more.
 
-        Where sketches do not decide, they still are; and without sketches, if their main texts cannot be compared.
+        Where sketches do not decide, they still are.
         """
         if page.body_digest == original.body_digest:
             return 1.0, Tier.BODY
@@ -153,7 +152,7 @@ class Originals:
             return 1.0, Tier.TEXT
         own, other = self._index.entry_of(page.id), self._index.entry_of(original.id)
         if own is None or other is None or not self._index.rule.threshold:
-            return (1.0, Tier.TEXT) if page.extractor != original.extractor else None
+            return None
         share = similarity(sketch_in(own.sketch), sketch_in(other.sketch))
         return None if self._index.rule.is_duplicate(share) is False else (share, Tier.SKETCH)
 
@@ -231,9 +230,9 @@ class Originals:
 def _page_of(row: Any) -> _Page | None:
     if row is None:
         return None
-    number, host, rest, url, metadata, document, body_digest, text_digest, extractor = row
+    number, host, rest, url, metadata, document, body_digest, text_digest = row
     claim = CanonicalClaim(url, json.loads(metadata).get("canonical", ""))
-    return _Page(number, Key(host, rest), claim, document, body_digest, text_digest, extractor)
+    return _Page(number, Key(host, rest), claim, document, body_digest, text_digest)
 
 
 def pages_with_digests(

@@ -46,6 +46,13 @@ def test_all_blocks_at_once_get_what_each_gets_alone(seed: int, rows: list[tuple
     assert np.allclose(trees.probabilities(columns), expected, atol=1e-6)
 
 
+def test_very_many_blocks_get_what_few_get() -> None:
+    trees = made(3)
+    columns = {name: np.linspace(-2, 2, 10_000) for name in NAMES}
+    few = trees.probabilities({name: column[5_000:5_010] for name, column in columns.items()})
+    assert np.array_equal(trees.probabilities(columns)[5_000:5_010], few)
+
+
 def test_trees_survive_their_file() -> None:
     trees = made(7)
     data = trees.to_bytes()
