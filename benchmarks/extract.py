@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
+import socket
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from functools import cache, partial
 from itertools import pairwise
 from multiprocessing import get_context
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import turbohtml
 
@@ -173,7 +174,8 @@ def _speed(pages: Sequence[MarkedPage]) -> float:
 def _measure_others(pages: Sequence[MarkedPage]) -> dict[str, Measured]:
     names = list(_libraries())
     rows = []
-    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool, showing_progress() as show:
+    context = get_context("fork")
+    with ProcessPoolExecutor(mp_context=context, initializer=_prepare) as pool, showing_progress() as show:
         for row in pool.map(_measure_page, pages, chunksize=10):
             rows.append(row)
             show("pages given to other libraries", len(rows), len(pages))
@@ -184,9 +186,6 @@ def _measure_others(pages: Sequence[MarkedPage]) -> dict[str, Measured]:
 
 
 def _measure_page(page: MarkedPage) -> dict[str, tuple[Counts, float]]:
-    logging.disable(logging.CRITICAL)  # libraries log every odd page
-    signal.signal(signal.SIGPROF, _stop)
-    warnings.simplefilter("ignore")
     found = {}
     for name, method in _libraries().items():
         started = time.process_time()
@@ -199,6 +198,19 @@ def _measure_page(page: MarkedPage) -> dict[str, tuple[Counts, float]]:
             signal.setitimer(signal.ITIMER_PROF, 0)
         found[name] = counts(page, text), time.process_time() - started
     return found
+
+
+def _prepare() -> None:
+    """Keep libraries from the network, which some of them ask for more, and from logging every odd page."""
+    socket.getaddrinfo = _refuse
+    socket.socket.connect = _refuse  # type: ignore[method-assign]
+    signal.signal(signal.SIGPROF, _stop)
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise OSError("no network here")
 
 
 def _stop(*_: object) -> None:
