@@ -102,8 +102,8 @@ URL_SKIP_APIS = True  # skip URLs of interfaces for programs
 # Method that finds the main text: trees, weighed, slope, windows, filters, turbohtml, resiliparse, trafilatura or
 # everything.
 EXTRACTOR = "trees"
-# A second method for pages on which the first is unsure; empty = none. trafilatura is right more often there and ten
-# times as slow.
+# A second method for pages on which the first is unsure; empty = none. For those of weighed trafilatura is right more
+# often; for those of trees no method is.
 EXTRACTOR_SECOND = ""
 LINKS_SKIP_REL = "nofollow,sponsored"  # words of a link's rel attribute; links with one of them are not followed
 LINKS_IN_DATA = False  # follow URLs that occur only in JSON-LD
