@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, TypeVar
 
+from benchmarks.made_text import MadeText, is_han
+
 T = TypeVar("T")
-_CONSONANTS: Final = (*"bcdfghklmnprstvw", "st", "tr", "ch")
-_VOWELS: Final = (*"aeiou", "ea", "ou")
-_FIRST_HAN, _LAST_HAN = 0x4E00, 0x9FA5
 _PARAGRAPH: Final = re.compile(r"<p\b[^>]*>(.*?)</p\s*>", re.IGNORECASE | re.DOTALL)
 _NAMED: Final = re.compile(r"(?:class|id)=(?:'[^']*'|[\w-]+)")
 _TAG: Final = re.compile(r"<[^>]*>")
@@ -40,10 +39,6 @@ def put_into(html: str, text: str, *, is_product: bool, seed: str) -> MadePage:
     return maker.into_product(html, text) if is_product else maker.into_article(html)
 
 
-def _is_han(text: str) -> bool:
-    return sum(chr(_FIRST_HAN) <= letter <= chr(_LAST_HAN) for letter in text) > len(text) / 4
-
-
 def _beginning(markup: str) -> str:
     """Return the beginning of a paragraph; a text that is nowhere if there is little of it."""
     text = " ".join(_TAG.sub(" ", markup).split())
@@ -55,7 +50,7 @@ class PageMaker:
 
     def __init__(self, seed: str, text: str = "") -> None:
         self._random = Random(seed)
-        self._is_han = _is_han(text) if text else self._chance(0.3)
+        self._text = MadeText(self._random, is_han=is_han(text) if text else self._chance(0.3))
         self.page = MadePage()
 
     # ── Pages ──
@@ -63,7 +58,7 @@ class PageMaker:
     def whole_page(self) -> MadePage:
         """Make a page of one kind with what stands around it."""
         make = self._one_of((self._article, self._article, self._product, self._list, self._thread, self._notice))
-        title = self._title()
+        title = self._text.title()
         main = make(title)
         wrapper = self._one_of(
             ("<main>{}</main>", "<div id=content>{}</div>", "<div class=wrapper><div class=main>{}</div></div>", "{}")
@@ -78,7 +73,7 @@ class PageMaker:
         return self.page
 
     def into_article(self, html: str) -> MadePage:
-        """Put comments, other articles, a dialog or a table of data into the page of an article."""
+        """Put comments, links to other articles, dialogs and advertisements into the page of an article."""
         ends = list(_END_OF_CONTENT.finditer(html))
         if ends:
             at = ends[-1].start() if self._chance(0.3) else ends[0].start()
@@ -102,7 +97,7 @@ class PageMaker:
     # ── What a page is about ──
 
     def _article(self, title: str) -> str:
-        blocks = [self._content(self._paragraph(), "p") for _ in range(self._one_of((2, 3, 4, 5, 8, 12, 20)))]
+        blocks = [self._content(self._text.paragraph(), "p") for _ in range(self._one_of((2, 3, 4, 5, 8, 12, 20)))]
         for _ in range(len(blocks) // 4):
             extra = self._one_of((self._heading, self._code, self._points, self._banner))
             blocks.insert(self._random.randrange(1, len(blocks)), extra())
@@ -116,7 +111,7 @@ class PageMaker:
             )
         ).format("".join(blocks))
         heading = self._one_of((f"<h1>{title}</h1>", f"<h2>{title}</h2>", f"<header><h1>{title}</h1></header>"))
-        byline = f"<p class=byline>{self._name()}, {self._date()}</p>" if self._chance(0.5) else ""
+        byline = f"<p class=byline>{self._text.name()}, {self._text.date()}</p>" if self._chance(0.5) else ""
         article = heading + byline + body
         comments = self._comments() if self._chance(0.6) else ""
         related = self._related() if self._chance(0.3) else ""
@@ -127,14 +122,14 @@ class PageMaker:
         return wrapper.format(article) + related + comments
 
     def _product(self, title: str) -> str:
-        text = "".join(self._content(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 2, 3))))
+        text = "".join(self._content(self._text.paragraph(), "p") for _ in range(self._one_of((1, 1, 2, 3))))
         description = self._one_of(("<div class=description>{}</div>", "{}", "<section><h2>About</h2>{}</section>"))
         parts = [description.format(text), self._data() if self._chance(0.85) else ""]
         if self._chance(0.3):
             parts.reverse()
-        price = f"<p class=price>{self._price()}</p>"
+        price = f"<p class=price>{self._text.price()}</p>"
         button = self._one_of(
-            ("", f"<button>{self._words(2)}</button>", f"<a class=button href=/c>{self._words(2)}</a>")
+            ("", f"<button>{self._text.words(2)}</button>", f"<a class=button href=/c>{self._text.words(2)}</a>")
         )
         wrapper = self._one_of(("<div class=product>{}</div>", "<div class=product-page>{}</div>", "{}"))
         return wrapper.format(f"{self._content(title, 'h1')}{price}{button}{''.join(parts)}")
@@ -158,13 +153,13 @@ class PageMaker:
         has_excerpt, has_place = self._chance(0.3), self._chance(0.7)
         rows = []
         for place in range(number):
-            linked = self._title() if self._chance(0.7) else self._words(self._random.randint(1, 3))
+            linked = self._text.title() if self._chance(0.7) else self._text.words(self._random.randint(1, 3))
             link = f"<a href='/item/{place}'>{linked}</a>"
-            cells = [self._content(linked, name, link) if name else self._content(linked, "", link)]
+            cells = [self._content(linked, name, link)]
             if has_place:
-                cells.append(self._content(f"{self._words(1)} · {self._date()}", self._one_of(("p", "div"))))
+                cells.append(self._content(f"{self._text.words(1)} · {self._text.date()}", self._one_of(("p", "div"))))
             if has_excerpt:
-                cells.append(self._content(self._sentence(), "p"))
+                cells.append(self._content(self._text.sentence(), "p"))
             if is_table:
                 rows.append(item.format("".join(f"<td>{cell}</td>" for cell in cells)))
             else:
@@ -193,28 +188,28 @@ class PageMaker:
         )
         posts = []
         for _ in range(self._one_of((3, 5, 8, 15, 25))):
-            said = "".join(self._content(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 1, 2, 3))))
-            posts.append(post.format(f"{self._name()} {self._date()}", said))
+            said = "".join(self._content(self._text.paragraph(), "p") for _ in range(self._one_of((1, 1, 1, 2, 3))))
+            posts.append(post.format(f"{self._text.name()} {self._text.date()}", said))
         question = title + ("?" if self._chance(0.5) else "")
         return self._content(question, "h1") + container.format("".join(posts))
 
     def _notice(self, title: str) -> str:
-        text = "".join(self._content(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 2))))
+        text = "".join(self._content(self._text.paragraph(), "p") for _ in range(self._one_of((1, 1, 2))))
         heading = f"<h1>{title}</h1>" if self._chance(0.5) else ""
         return heading + self._one_of(("<div class=content>{}</div>", "{}", "<section>{}</section>")).format(text)
 
     # ── Its parts ──
 
     def _heading(self) -> str:
-        return self._content(self._title(), self._one_of(("h2", "h3")))
+        return self._content(self._text.title(), self._one_of(("h2", "h3")))
 
     def _code(self) -> str:
-        lines = [f"{self._words(1)} = {self._words(1)}({self._random.randrange(100)})" for _ in range(4)]
+        lines = [f"{self._text.words(1)} = {self._text.words(1)}({self._random.randrange(100)})" for _ in range(4)]
         code = self._one_of(("<code>{}</code>", "{}")).format("\n".join(lines))
         return self._content("\n".join(lines), "pre", code)
 
     def _points(self) -> str:
-        points = (self._content(self._sentence(), "li") for _ in range(self._random.randint(2, 6)))
+        points = (self._content(self._text.sentence(), "li") for _ in range(self._random.randint(2, 6)))
         return f"<ul>{''.join(points)}</ul>"
 
     def _data(self) -> str:
@@ -231,12 +226,15 @@ class PageMaker:
         )
         rows = []
         for _ in range(self._one_of((3, 5, 8, 12))):
-            name = self._words(self._random.randint(1, 2)).capitalize()
+            name = self._text.words(self._random.randint(1, 2)).capitalize()
             value = self._one_of(
-                (f"{self._random.randrange(1, 999)} {self._words(1)[:2]}", self._words(self._random.randint(1, 3)))
+                (
+                    f"{self._random.randrange(1, 999)} {self._text.words(1)[:2]}",
+                    self._text.words(self._random.randint(1, 3)),
+                )
             )
             rows.append(row[0] + self._content(name, row[1]) + self._content(value, row[2]) + row[3])
-        heading = self._content(self._words(1).capitalize(), "h2") if self._chance(0.4) else ""
+        heading = self._content(self._text.words(1).capitalize(), "h2") if self._chance(0.4) else ""
         section = self._one_of(("{}", "<section>{}</section>", "<div class=details>{}</div>"))
         return section.format(heading + container.format("".join(rows)))
 
@@ -268,8 +266,8 @@ class PageMaker:
         )
         said = []
         for _ in range(self._one_of((1, 2, 3, 5, 8, 15))):
-            text = "".join(self._other(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 1, 2))))
-            author = self._name()
+            text = "".join(self._other(self._text.paragraph(), "p") for _ in range(self._one_of((1, 1, 1, 2))))
+            author = self._text.name()
             self.page.other.add(author)
             said.append(comment.format(author, text))
         return container.format("".join(said))
@@ -292,9 +290,9 @@ class PageMaker:
         item = "li" if "<ul" in container else "article"
         items = []
         for place in range(self._one_of((2, 3, 4, 6, 10))):
-            title = self._title()
+            title = self._text.title()
             link = f"<a href='/post/{place}'>{title}</a>"
-            excerpt = self._other(self._sentence(), "p") if has_excerpt else ""
+            excerpt = self._other(self._text.sentence(), "p") if has_excerpt else ""
             items.append(f"<{item}>{self._other(title, name, link)}{excerpt}</{item}>")
         return container.format("".join(items))
 
@@ -312,18 +310,18 @@ class PageMaker:
                 "<form class=newsletter>{}</form>",
             )
         )
-        said = "".join(self._other(self._paragraph(), "p") for _ in range(self._one_of((1, 1, 2))))
-        return container.format(said + f"<button>{self._words(1)}</button>")
+        said = "".join(self._other(self._text.paragraph(), "p") for _ in range(self._one_of((1, 1, 2))))
+        return container.format(said + f"<button>{self._text.words(1)}</button>")
 
     def _advertisement(self) -> str:
         container = self._one_of(
             ("<div class=ad>{}</div>", "<div class=sponsored-content>{}</div>", "<aside class=promo-box>{}</aside>")
         )
-        return container.format(self._other(self._paragraph(), "p"))
+        return container.format(self._other(self._text.paragraph(), "p"))
 
     def _banner(self) -> str:
         """Return an advertisement between two paragraphs."""
-        said = self._sentence()
+        said = self._text.sentence()
         link = f"<a href=/buy>{said}</a>"
         return self._one_of(("<div class=banner>{}</div>", "<div class=promo>{}</div>", "<aside>{}</aside>")).format(
             self._other(said, self._one_of(("", "p", "b")), link)
@@ -331,12 +329,12 @@ class PageMaker:
 
     def _sidebar(self) -> str:
         container = self._one_of(("<aside>{}</aside>", "<div class=sidebar>{}</div>", "<div id=right>{}</div>"))
-        links = "".join(self._other(self._title(), "li", f"<a href=/x>{self._title()}</a>") for _ in range(4))
-        return container.format(f"<ul>{links}</ul>" + self._other(self._sentence(), "p"))
+        links = "".join(self._other(self._text.title(), "li", f"<a href=/x>{self._text.title()}</a>") for _ in range(4))
+        return container.format(f"<ul>{links}</ul>" + self._other(self._text.sentence(), "p"))
 
     def _header(self) -> str:
         links = "".join(
-            f"<li><a href='/{place}'>{self._other(self._words(1), '')}</a></li>"
+            f"<li><a href='/{place}'>{self._other(self._text.words(1), '')}</a></li>"
             for place in range(self._random.randint(3, 8))
         )
         return self._one_of(
@@ -349,7 +347,7 @@ class PageMaker:
         )
 
     def _footer(self) -> str:
-        said = f"© {self._random.randint(2005, 2025)} {self._words(2)}. {self._words(4)}."
+        said = f"© {self._random.randint(2005, 2025)} {self._text.words(2)}. {self._text.words(4)}."
         self.page.other.add(said)
         return self._one_of(
             (
@@ -360,14 +358,14 @@ class PageMaker:
             )
         )
 
-    # ── Blocks, names and words ──
+    # ── Blocks and names ──
 
     def _with_other_names(self, html: str) -> str:
         """Replace all classes and ids by names that say nothing, as some programs make them."""
         names: dict[str, str] = {}
 
         def other(found: re.Match[str]) -> str:
-            return f"class={names.setdefault(found[0], f'css-{len(names)}{self._one_of(_CONSONANTS)}')}"
+            return f"class={names.setdefault(found[0], f'css-{len(names)}{self._text.letter()}')}"
 
         return _NAMED.sub(other, html)
 
@@ -378,43 +376,6 @@ class PageMaker:
     def _other(self, text: str, tag: str, markup: str = "") -> str:
         self.page.other.add(text)
         return f"<{tag}>{markup or text}</{tag}>" if tag else markup or text
-
-    def _paragraph(self) -> str:
-        return ("" if self._is_han else " ").join(self._sentence() for _ in range(self._one_of((1, 1, 2, 3, 5))))
-
-    def _sentence(self) -> str:
-        words = self._words(self._random.randint(6, 24))
-        if self._is_han:
-            return words.replace(" ", "，") + self._one_of("。。。！？")
-        commas = words.split(" ")
-        for place in range(5, len(commas) - 2, 7):
-            commas[place] += self._one_of((",", ""))
-        return " ".join(commas).capitalize() + self._one_of("....!?")
-
-    def _title(self) -> str:
-        return self._words(self._random.randint(2, 7)).capitalize()
-
-    def _name(self) -> str:
-        return self._words(self._random.randint(1, 2)).title()
-
-    def _date(self) -> str:
-        year, month, day = self._random.randint(2005, 2025), self._random.randint(1, 12), self._random.randint(1, 28)
-        return self._one_of((f"{year}-{month:02}-{day:02}", f"{day}.{month}.{year}", f"{day}/{month}/{year}"))
-
-    def _price(self) -> str:
-        return f"{self._random.randint(1, 999)} {self._one_of('€$£')}"
-
-    def _words(self, count: int) -> str:
-        if self._is_han:
-            clauses = [
-                "".join(chr(self._random.randint(_FIRST_HAN, _LAST_HAN)) for _ in range(self._random.randint(4, 9)))
-                for _ in range(max(count // 4, 1))
-            ]
-            return " ".join(clauses)
-        return " ".join(
-            "".join(self._one_of(_CONSONANTS) + self._one_of(_VOWELS) for _ in range(self._one_of((1, 2, 2, 3))))
-            for _ in range(count)
-        )
 
     def _chance(self, probability: float) -> bool:
         return self._random.random() < probability
