@@ -32,7 +32,7 @@
 # make bench-index      the index of near-duplicates with a million pages: speed and bytes (about 6 minutes)
 # make bench-discovery  all clusters among a million sketches: time, memory, correctness (about 15 seconds)
 # make bench-export     documents a second from a collection to jsonl, and in each file format (about 3 minutes)
-# make bench-extract    quality and cost of main texts, by each method and by libraries; HTML parsers
+# make bench-extract    quality and cost of main texts, by each method and by libraries; HTML parsers (about 15 minutes)
 # make bench-feeds      what a feed of all pages (`-O pages.jsonl`) costs a crawl (about 4 minutes)
 # make bench-frontier   ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart
 #                       (about 20 minutes)

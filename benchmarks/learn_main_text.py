@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from benchmarks.extraction_sets import LEARNED_FROM, SETS, MarkedPage, counts, f1_by_set, pages_of
 from benchmarks.made_pages import PageMaker, put_into
 from benchmarks.main_text_labels import CONTENT, NOTHING_MADE, OTHER, UNKNOWN, labels_of
-from crawler.parse.main_text.block_features import Column, OutlineArrays, block_columns
+from crawler.parse.main_text.block_features import block_columns
 from crawler.parse.main_text.learned import FILES, Passes, text_of_blocks
 from crawler.parse.main_text.outline import Outline
+from crawler.parse.main_text.outline_arrays import Column, OutlineArrays
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage
 from crawler.parse.main_text.score_features import score_columns
 from crawler.parse.main_text.trees import Trees

@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawler.parse.elements import HEADINGS
-from crawler.parse.main_text.hints import asks_consent, is_advertising, kinds_of, words_of
-from crawler.parse.main_text.outline import HIDDEN, Outline
-
-Column = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from crawler.parse.main_text.outline_arrays import (
+    ELEMENTS,
+    NAME_BITS,
+    NAMES,
+    NOT_SHOWN,
+    TAG_NUMBERS,
+    Column,
+    Numbers,
+    OutlineArrays,
+)
 
 _PARAGRAPH: Final = 80  # characters from which a block with few links is running text
 _LONGEST_TITLE: Final = 300  # characters of the title that are compared
@@ -30,150 +33,17 @@ _FEWEST_ALIKE: Final = 3  # siblings of one kind that make a list
 _FARTHEST: Final = 200  # parts from the h1, the first and the last paragraph, beyond which distance does not matter
 _MOST_STOPS: Final = 100.0
 
-_WIDE: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
-_WIDTH: Final = 2.5  # letters of English for a Han character in translations
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？”\"»:;)'’")
 _DATE: Final = re.compile(r"\d{1,2}[:./-]\d{1,2}|(?:19|20)\d\d")
 _PRICE: Final = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?:[€£]|USD|EUR)")
 
-_TAGS: Final = (
-    "p li td th h1 h2 h3 h4 h5 h6 div pre dt dd figcaption button nav header footer span section article blockquote "
-    "label ul ol table tr main aside form figure body a address dl caption summary details fieldset center tbody thead"
-)
-_TAG_NUMBERS: Final = {tag: number for number, tag in enumerate(_TAGS.split(), 1)}
-_BODY: Final = _TAG_NUMBERS["body"]
-_H1: Final = _TAG_NUMBERS["h1"]
-ROW: Final = _TAG_NUMBERS["tr"]
-
-# Facts of an element that hold for all in it, a bit each: what its names say, and what kind of element it is.
-_NAMES: Final = (
-    *("comment", "sidebar", "related", "share", "promo", "signup", "notice", "trail", "menu", "foot", "head", "byline"),
-    *(
-        "meta",
-        "caption",
-        "title",
-        "lead",
-        "body",
-        "article",
-        "content",
-        "hidden",
-        "ads",
-        "dialog",
-        "consent",
-        "not shown",
-    ),
-)
-_ELEMENTS: Final = ("article", "aside", "figure", "footer", "form", "header", "main", "nav", "section", "table")
-_NAME_BITS: Final = {name: 1 << number for number, name in enumerate(_NAMES)}
-_IN: Final = [*(f"in {name}" for name in _NAMES), *(f"in <{tag}>" for tag in _ELEMENTS)]
-_NAMED: Final = [f"named {name}" for name in _NAMES]
-_ELEMENT_BITS: Final = {tag: 1 << number for number, tag in enumerate(_ELEMENTS, len(_NAMES))}
-_TAG_FACTS: Final = {tag: (_TAG_NUMBERS.get(tag, 0), _ELEMENT_BITS.get(tag, 0)) for tag in {*_TAG_NUMBERS, *_ELEMENTS}}
-ADVERTISING: Final = _NAME_BITS["ads"]
-CONSENT: Final = _NAME_BITS["consent"]
-NOT_SHOWN: Final = _NAME_BITS["not shown"]
-AROUND: Final = sum(_ELEMENT_BITS[tag] for tag in ("nav", "header", "footer", "aside", "form"))
+_H1: Final = TAG_NUMBERS["h1"]
+_IN: Final = [*(f"in {name}" for name in NAMES), *(f"in <{tag}>" for tag in ELEMENTS)]
+_NAMED: Final = [f"named {name}" for name in NAMES]
 # Paragraphs in elements of these names are not the page's own text, so they do not say where that is.
 _NOT_CONTENT: Final = sum(
-    _NAME_BITS[name] for name in ("comment", "foot", "hidden", "notice", "signup", "ads", "consent", "not shown")
+    NAME_BITS[name] for name in ("comment", "foot", "hidden", "notice", "signup", "ads", "consent", "not shown")
 )
-
-
-@lru_cache(maxsize=16_384)  # pages of a site share names; each has at most 200 characters
-def _read_names(names: str) -> tuple[int, str]:
-    """Return what the names of an element say, as bits, and the names without its id: siblings may share these."""
-    said = 0
-    if names[0] in "@$!":  # see `names_of`
-        said = _NAME_BITS["not shown"] * names.startswith(HIDDEN) | _NAME_BITS["dialog"] * ("@dialog" in names)
-    if asks_consent(names):
-        said |= _NAME_BITS["consent"]
-    for word in words_of(names):
-        said |= _bits_of(word)
-    return said, names.partition(" #")[0]
-
-
-@lru_cache(maxsize=16_384)
-def _bits_of(word: str) -> int:
-    said = _NAME_BITS["ads"] * is_advertising(word)
-    for kind in kinds_of(word):
-        said |= _NAME_BITS.get(kind, 0)
-    return said
-
-
-def _mean_width(text: str) -> float:
-    """Return the letters that a character is worth on average: the scripts of East Asia say more with each.
-
-    >>> _mean_width("spider"), _mean_width("паук"), _mean_width("蜘蛛")
-    (1.0, 1.0, 2.5)
-    """
-    if text.isascii() or not _WIDE.search(text):
-        return 1.0
-    return 1 + (_WIDTH - 1) * (1 - len(_WIDE.sub("", text)) / len(text))
-
-
-class OutlineArrays:
-    """The parts of an outline as arrays, with sums over their subtrees; sizes are in letters."""
-
-    def __init__(self, parts: Outline) -> None:
-        self.parts = parts
-        count = len(parts)
-        tags, own, facts, depths, groups = [], [], [0], [-1], []  # the parent of the root has the number -1
-        members: dict[tuple[int, str, str], int] = {}
-        sizes: list[int] = []  # of the groups of siblings that are alike
-        for part in parts:
-            parent, tag, names = part.parent, part.tag, part.names
-            number, fact = _TAG_FACTS.get(tag, (0, 0))
-            said = 0
-            if part.is_bare:
-                names, fact = "~", 0
-            elif names:
-                said, names = _read_names(names)
-                if number == _BODY:
-                    said = 0
-                fact |= said
-            tags.append(number)
-            own.append(said)
-            facts.append(facts[parent + 1] | fact)
-            depths.append(depths[parent + 1] + 1)
-            alike = (parent, tag, names)
-            group = members.get(alike)
-            if group is None:
-                group = members[alike] = len(sizes)
-                sizes.append(1)
-            else:
-                sizes[group] += 1
-            groups.append(group)
-        parents = [part.parent for part in parts]
-        ends = list(range(count))
-        for at in range(count - 1, 0, -1):
-            parent = parents[at]
-            if ends[at] > ends[parent]:
-                ends[parent] = ends[at]
-        self.parent = np.maximum(np.array(parents), 0)  # the root is its own parent
-        self.end = np.array(ends) + 1  # behind the last descendant
-        self.tag = np.array(tags)
-        self.own = np.array(own)
-        self.facts = np.array(facts[1:])
-        self.depth = np.array(depths[1:])
-        self.group = np.array(groups)
-        self.group_sizes = np.array(sizes)
-        self.tags_before = np.array([part.tags_before for part in parts])
-        self.texts = [part.text for part in parts if part.text]
-        self.blocks = np.array([number for number, part in enumerate(parts) if part.text])
-        widths = np.array([_mean_width(text) for text in self.texts])
-        self.size = np.array([part.size for part in parts], float)[self.blocks] * widths
-        self.link_size = np.array([part.link_size for part in parts], float)[self.blocks] * widths
-
-    def sums(self, values: Column) -> Column:
-        """Return for each part how much of a value of blocks lies before it; the last entry is the sum of all."""
-        spread = np.zeros(len(self.parts) + 1)
-        spread[self.blocks + 1] = values
-        return np.cumsum(spread)
-
-    def within(self, sums: Column, parts: Numbers) -> Column:
-        """Return how much lies within each of these parts, by the result of `sums`."""
-        found: Column = sums[self.end[parts]] - sums[parts]
-        return found
 
 
 def block_columns(outline: OutlineArrays, title: str) -> dict[str, Column]:
@@ -226,7 +96,7 @@ def _place_columns(outline: OutlineArrays, texts: Mapping[str, Column]) -> dict[
     """Features of the place of a block: neighbours, elements around it, page."""
     blocks, size, tag = outline.blocks, outline.size, outline.tag
     facts = outline.facts[blocks]
-    is_shown = (facts & _NAME_BITS["not shown"]) == 0
+    is_shown = (facts & NOT_SHOWN) == 0
     prose = np.where((size >= _PARAGRAPH) & (texts["links"] < 0.25) & is_shown, size, 0.0)
     page = _Page(outline, texts, prose)
     count, numbers = len(blocks), np.arange(len(blocks))
@@ -375,7 +245,7 @@ class _Page:
         """Yield features of the page as a whole."""
         outline, texts, prose, size = self._outline, self._texts, self._prose, self._outline.size
         tags, facts = outline.tag[outline.blocks], outline.facts[outline.blocks]
-        in_comments, in_promotion = ((facts & _NAME_BITS[name]) != 0 for name in ("comment", "promo"))
+        in_comments, in_promotion = ((facts & NAME_BITS[name]) != 0 for name in ("comment", "promo"))
         top = np.array([self.top])
         yield "size", np.log1p(self.size)
         yield "blocks", np.log1p(len(size))
@@ -386,10 +256,10 @@ class _Page:
         yield "size of top", float(outline.within(self.sizes, top)[0] / self.size)
         yield "own prose of top", float(self._own_prose[self.top] / self.all_prose)
         for name in ("p", "li", "td", "pre"):
-            yield f"in <{name}>", float(size[tags == _TAG_NUMBERS[name]].sum() / self.size)
+            yield f"in <{name}>", float(size[tags == TAG_NUMBERS[name]].sum() / self.size)
         for name in ("article", "form"):
-            yield f"<{name}>", np.log1p(float((outline.tag == _TAG_NUMBERS[name]).sum()))
-        yield "<main>", float((outline.tag == _TAG_NUMBERS["main"]).any())
+            yield f"<{name}>", np.log1p(float((outline.tag == TAG_NUMBERS[name]).sum()))
+        yield "<main>", float((outline.tag == TAG_NUMBERS["main"]).any())
         yield "headings", np.log1p(float(np.isin(tags, _HEADING_NUMBERS).sum()))
         yield "in comments", float(size[in_comments].sum() / self.size)
         yield "prose in comments", float(prose[in_comments].sum() / self.all_prose)
@@ -414,4 +284,4 @@ class _Page:
         yield "most prose of a list", float(proses[most_prose] / self.all_prose)
 
 
-_HEADING_NUMBERS: Final = [_TAG_NUMBERS[tag] for tag in HEADINGS]
+_HEADING_NUMBERS: Final = [TAG_NUMBERS[tag] for tag in HEADINGS]

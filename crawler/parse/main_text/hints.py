@@ -1,6 +1,6 @@
 """Classify the classes and ids of elements by typical words: "sidebar", "entry-content", "related-posts".
 
-Sites share such words, and so do content management systems. How much a word counts is learned (weights.py).
+Sites share such words, and so do content management systems. How much a word counts is learned (weights.py, trees.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crawler.parse.main_text.block_features import (
+from crawler.parse.main_text.block_features import block_columns
+from crawler.parse.main_text.outline import Outline
+from crawler.parse.main_text.outline_arrays import (
     ADVERTISING,
     AROUND,
     CONSENT,
@@ -21,9 +23,7 @@ from crawler.parse.main_text.block_features import (
     ROW,
     Column,
     OutlineArrays,
-    block_columns,
 )
-from crawler.parse.main_text.outline import Outline
 from crawler.parse.main_text.result import NO_TEXT, MainText, ParsedPage, main_text
 from crawler.parse.main_text.score_features import score_columns
 from crawler.parse.main_text.trees import Trees

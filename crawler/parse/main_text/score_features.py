@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from crawler.parse.main_text.block_features import Column, OutlineArrays, shifted
+from crawler.parse.main_text.block_features import shifted
+from crawler.parse.main_text.outline_arrays import Column, OutlineArrays
 
 _LEAST: Final = 1e-4  # probability that is taken for certain
 _NO_BLOCK: Final = -9.0  # score of a neighbour that there is not

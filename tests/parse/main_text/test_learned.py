@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawler.parse.main_text.block_features import OutlineArrays
 from crawler.parse.main_text.extractors import EXTRACTORS
 from crawler.parse.main_text.learned import FILES, learned, text_of_blocks
+from crawler.parse.main_text.outline_arrays import OutlineArrays
 from crawler.parse.main_text.weighed import weighed
 from tests.parse.main_text.pages import ARTICLE, CONTENT, REST, source_of
 

@@ -71,7 +71,8 @@ def test_a_file_of_something_else_is_refused(data: bytes) -> None:
 def test_the_trees_of_the_package_are_small_and_ask_for_what_is_known() -> None:
     from importlib.resources import files
 
-    from crawler.parse.main_text.block_features import OutlineArrays, block_columns
+    from crawler.parse.main_text.block_features import block_columns
+    from crawler.parse.main_text.outline_arrays import OutlineArrays
     from crawler.parse.main_text.score_features import score_columns
     from tests.parse.main_text.pages import ARTICLE, source_of
 
