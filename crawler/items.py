@@ -157,6 +157,9 @@ class Reason(DescribedCode):
     UNFILLED = 100, "the blank of a template that no script has filled in"
     MIDDLEWARE_REFUSED = 101, "a middleware of the project refuses it"
 
+    # The answer is a document (continued)
+    OFF_TOPIC = 102, "fetched, and not about the topic of the crawl"
+
 
 class Tier(DescribedCode):
     """How a document was found to be a duplicate of another. Codes are schema, too."""
@@ -336,6 +339,10 @@ class Page(Struct, frozen=True, kw_only=True, array_like=True):
     soft404: bytes = b""  # of a probe: sketch of the page that the host shows for missing ones
     sketch: bytes = b""  # of its main text, for finding near-duplicates; empty if it has too few words
     template: int = 0  # fingerprint of the template that was removed before sketching; 0 = none
+    relevance: float | None = None  # to the topic of the crawl, from 0 to 1; None = it has none
+    topic_words: bytes = b""  # from which the topic learns how frequent words are
+    link_scores: bytes = b""  # the worth of each link, in the order of `links`: 4-byte floats
+    link_evidence: bytes = b""  # and the evidence for it, of the same length for each
 
 
 class DailyWindow(NamedTuple):
@@ -420,6 +427,7 @@ class DeletionEvidence(StrEnum):
     NOT_FOUND = "not_found"  # 404 or a soft 404, more than once
     GONE = "gone"  # 410
     NOINDEX = "noindex"  # its robots directives say so
+    OFF_TOPIC = "off_topic"  # it is not about the topic of the crawl
     ROBOTS = "robots"  # robots.txt forbids it now
     PRIVATE = "private"  # it needs a login, found more than once
     DUPLICATE = "duplicate"  # it is a duplicate of the target
@@ -464,6 +472,7 @@ class ExportedDocument(Struct, frozen=True, kw_only=True):
     anchors: Sequence[tuple[str, str]]  # (linking host, anchor text)
     links: Sequence[OutLink] | None  # None if not requested
     noarchive: bool  # no cached copy of it may be shown
+    relevance: float | None = None  # to the topic of the crawl, from 0 to 1; None = it had none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

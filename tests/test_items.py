@@ -89,6 +89,7 @@ CODES = {
     "PREFERRED_HOST": 99,
     "UNFILLED": 100,
     "MIDDLEWARE_REFUSED": 101,
+    "OFF_TOPIC": 102,
 }
 
 

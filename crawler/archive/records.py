@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from isal import isal_zlib
 
-from crawler.items import Fetched, Link, Reason, Visit, WarcRecord
+from crawler.items import Fetched, Link, Page, Reason, Visit, WarcRecord
 
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -28,7 +28,7 @@ _TRUNCATED = {Reason.CUT_LENGTH: "length", Reason.CUT_DISCONNECT: "disconnect", 
 
 
 def visit_records(
-    visit: Visit, fetched: Fetched, links: Sequence[Link], payload_digest: bytes = b""
+    visit: Visit, fetched: Fetched, links: Sequence[Link], payload_digest: bytes = b"", relevance: float | None = None
 ) -> list[WarcRecord]:
     """Return the request, response and metadata records of a visit; none if there was no answer.
 
@@ -38,7 +38,7 @@ def visit_records(
         return []
     response = _new_id()
     payload_digest = payload_digest or hashlib.sha1(fetched.body, usedforsecurity=False).digest()
-    common = [("WARC-Target-URI", fetched.url), ("WARC-Date", _date(fetched.started))]
+    common = _common_headers(fetched)
     return [
         _record(
             "request", "application/http; msgtype=request", fetched.request, [*common, ("WARC-Concurrent-To", response)]
@@ -47,10 +47,22 @@ def visit_records(
         _record(
             "metadata",
             "application/warc-fields",
-            _metadata_fields(visit, fetched, links),
+            _metadata_fields(visit, fetched, links, relevance),
             [*common, ("WARC-Concurrent-To", response)],
         ),
     ]
+
+
+def facts_record(visit: Visit, fetched: Fetched, page: Page) -> WarcRecord:
+    """Return a metadata record in place of an answer whose body is not kept: its digest, relevance and links."""
+    # Not the header WARC-Payload-Digest: readers compare that with the record's own content.
+    digest = f"payloadDigest: {_digest_text(page.payload_digest)}\r\n".encode()
+    fields = _metadata_fields(visit, fetched, page.links, page.relevance)
+    return _record("metadata", "application/warc-fields", digest + fields, _common_headers(fetched))
+
+
+def _common_headers(fetched: Fetched) -> list[tuple[str, str]]:
+    return [("WARC-Target-URI", fetched.url), ("WARC-Date", _date(fetched.started))]
 
 
 def revisit_record(
@@ -85,12 +97,14 @@ def _response(identifier: str, fetched: Fetched, headers: list[tuple[str, str]])
     return _record("response", "application/http; msgtype=response", fetched.head, headers, identifier, fetched.body)
 
 
-def _metadata_fields(visit: Visit, fetched: Fetched, links: Sequence[Link]) -> bytes:
+def _metadata_fields(visit: Visit, fetched: Fetched, links: Sequence[Link], relevance: float | None) -> bytes:
     """Return the facts about a visit that its answer does not contain, and the links found in it."""
     lines = [f"kind: {visit.kind.name.lower()}", f"hopsFromSeed: {visit.depth}"]
     if visit.via:
         lines.append(f"via: {_one_line(visit.via)}")
     lines.append(f"fetchTimeMs: {round((fetched.ended - fetched.started) * 1000)}")
+    if relevance is not None:
+        lines.append(f"relevance: {relevance:.4f}")
     lines += [f"outlink: {_one_line(link.url)} L" for link in links]
     return "\r\n".join([*lines, ""]).encode("utf-8", "surrogateescape")
 

@@ -23,6 +23,11 @@ _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines
 
 def read_archived(store: Store, directory: Path, document: DocumentRow) -> ArchivedAnswer:
     """Read a document from the archive, or raise `DiskTrouble`; the body of a copy is that of its original."""
+    if not document.has_body:
+        raise CrawlError(
+            f"{document.url}: off topic, so only its links and digests are archived (FOCUS_ARCHIVE=kept). "
+            f"`scrapy why {document.url}` tells more."
+        )
     head, body = _parts(_block(store, directory, document.position))
     if document.body_of is not None:
         first = store.documents.find(document.body_of)

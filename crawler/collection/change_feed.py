@@ -53,6 +53,7 @@ EVIDENCE: Mapping[Reason | None, DeletionEvidence] = {
     Reason.TOO_MANY_REDIRECTS: DeletionEvidence.NOT_FOUND,
     Reason.GONE: DeletionEvidence.GONE,
     Reason.NOINDEX: DeletionEvidence.NOINDEX,
+    Reason.OFF_TOPIC: DeletionEvidence.OFF_TOPIC,
     Reason.ROBOTS_DENIED: DeletionEvidence.ROBOTS,
     Reason.FORBIDDEN: DeletionEvidence.PRIVATE,
     Reason.LOGIN_WALL: DeletionEvidence.PRIVATE,
@@ -259,6 +260,7 @@ def exported_document(
         tier=document.tier.name.lower() if document.tier is not None else None,
         anchors=anchors,
         links=links,
+        relevance=document.relevance,
     )
 
 

@@ -60,7 +60,7 @@ def examine(visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRul
     if verdict is not None:
         outcome = Outcome.FETCHED if verdict is Reason.NOINDEX else Outcome.REFUSED
         visited = replace(visited, reason=verdict, outcome=outcome)
-    records = visit_records(visited.visit, fetched, page.links, page.payload_digest)
+    records = visit_records(visited.visit, fetched, page.links, page.payload_digest, page.relevance)
     return replace(visited, page=page, records=records)
 
 

@@ -46,6 +46,7 @@ STEPS = (
 
 
 _ANSWERS = ("response", "revisit")
+_FACTS = ("metadata",)  # all that is kept of a page that is off topic, with FOCUS_ARCHIVE=kept
 
 
 class SimilarArchivedPage(NamedTuple):
@@ -181,7 +182,8 @@ class Committer:
         ):
             records = [_not_modified(record, visited, unchanged) for record in records]
         spans = self.archive.append(records)
-        offset, length = next(span for record, span in zip(records, spans, strict=True) if record.type in _ANSWERS)
+        kinds = _ANSWERS if any(record.type in _ANSWERS for record in records) else _FACTS
+        offset, length = next(span for record, span in zip(records, spans, strict=True) if record.type in kinds)
         position = ArchivePosition(segment=self.archive.name, offset=offset, length=length)
         return replace(result, position=position, is_revisit=original is not None)
 

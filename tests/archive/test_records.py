@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.archive import records as archive_records
-from crawler.archive.records import visit_records, warcinfo_record
-from crawler.items import Fetched, Kind, Link, Reason, WarcRecord
+from crawler.archive.records import facts_record, visit_records, warcinfo_record
+from crawler.items import Fetched, Kind, Link, Page, Reason, WarcRecord
 from tests.samples import NOW, answer, link, visit_to
 
 URL = "http://a.test/page"
@@ -96,6 +96,22 @@ def by_fastwarc(data: bytes) -> list[tuple[str, str, bytes]]:
     return [
         (record.headers["WARC-Type"], record.headers["WARC-Target-URI"], record.reader.read())
         for record in fastwarc.ArchiveIterator(io.BytesIO(data), parse_http=False, verify_digests=True)
+    ]
+
+
+def test_an_answer_that_is_not_kept_leaves_its_digest_relevance_and_links() -> None:
+    page = Page(links=[link("http://b.test/")], payload_digest=hashlib.sha1(b"body").digest(), relevance=0.125)
+    record = facts_record(visit_to(URL, depth=2), fetched(body=b"body"), page)
+    ((kind, url, block),) = by_fastwarc(record.data)
+    assert by_warcio(record.data) == [(kind, url, block)] == [("metadata", URL, block)]
+    digest = base64.b32encode(page.payload_digest).decode()
+    assert block.decode().splitlines() == [
+        f"payloadDigest: sha1:{digest}",
+        "kind: page",
+        "hopsFromSeed: 2",
+        "fetchTimeMs: 100",
+        "relevance: 0.1250",
+        "outlink: http://b.test/ L",
     ]
 
 

@@ -73,6 +73,7 @@ def test_a_page_that_has_become_a_feed_is_deleted_as_not_a_page(store: Store) ->
         (MOVED | {"status": 307}, False),
         ({"outcome": Outcome.DENIED, "reason": Reason.ROBOTS_DENIED, "page": None}, True),
         ({"outcome": Outcome.FETCHED, "reason": Reason.NOINDEX, "page": page("b")}, True),
+        ({"outcome": Outcome.FETCHED, "reason": Reason.OFF_TOPIC, "page": page("b", relevance=0.1)}, True),
         ({"outcome": Outcome.FAILED, "reason": Reason.SERVER_ERROR, "status": 500}, False),
         ({"outcome": Outcome.REFUSED, "reason": Reason.CLIENT_ERROR, "status": 400}, False),
     ],

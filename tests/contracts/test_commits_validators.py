@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.items import NO_VALIDATORS, Outcome, Page, Reason, Validators
+from crawler.items import NO_VALIDATORS, Outcome, Page, Reason, Validators, WarcRecord
 from crawler.stores.contract.store import Store
+from crawler.urls.keys import key_of
 from tests.contracts.visits import (
     DAY,
     PROMISING,
@@ -69,6 +70,19 @@ def test_a_truncated_document_has_no_validators(store: Store) -> None:
 def test_a_noindex_page_has_validators(store: Store) -> None:
     fetch(store, URL, NOW, page=page(etag='"a"'), reason=Reason.NOINDEX, body=b"12345")
     assert validators(store) == Validators('"a"', "", 5)
+
+
+@pytest.mark.parametrize(("records", "has_body"), [(("request", "response", "metadata"), True), (("metadata",), False)])
+def test_a_page_off_topic_has_validators_if_its_body_is_archived(
+    records: tuple[str, ...], has_body: bool, store: Store
+) -> None:
+    kept = [WarcRecord(type=kind, id="", data=b"") for kind in records]
+    off_topic = page(etag='"a"', relevance=0.25)
+    fetch(store, URL, NOW, page=off_topic, reason=Reason.OFF_TOPIC, body=b"12345", records=kept)
+    assert validators(store) == (Validators('"a"', "", 5) if has_body else NO_VALIDATORS)
+    (document,) = store.documents.versions(key_of(URL))
+    assert (document.relevance, document.has_body) == (0.25, has_body)
+    assert (store.archive.last_body(key_of(URL)) is not None) is has_body
 
 
 @pytest.mark.parametrize(

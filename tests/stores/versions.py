@@ -14,6 +14,7 @@ def as_version_1(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE collisions")
     connection.execute("DROP TABLE gates")
+    _undo_12(connection)
     _undo_11(connection)
     _undo_10(connection)
     _undo_9(connection)
@@ -64,6 +65,12 @@ CREATE TABLE urls_4 (
     PRIMARY KEY (host, rest)
 ) WITHOUT ROWID;
 """
+
+
+def _undo_12(connection: apsw.Connection) -> None:
+    connection.execute("DROP INDEX documents_relevance; DROP TABLE link_evidence; DROP TABLE focus; DROP TABLE rewards")
+    for column in ("relevance", "has_body"):
+        connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
 
 
 def _undo_11(connection: apsw.Connection) -> None:

@@ -39,6 +39,8 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     tier: Tier | None  # how the duplicate was found
     weights: bytes  # of the blocks of its text, as in `Page`
     extractor: str  # as in `Page`; empty also for pages that were archived before it was recorded
+    relevance: float | None  # to the topic of the crawl when it was fetched
+    has_body: bool  # false = off topic, and the archive has only facts and links (FOCUS_ARCHIVE=kept)
 
 
 class DocumentStore(Protocol):

@@ -13,7 +13,8 @@ _LAST_BODY = f"""
 SELECT u.url, b.started, b.payload_digest FROM documents d
 JOIN documents b ON b.id = coalesce(d.body_of, d.id)
 JOIN urls u ON u.host = b.host AND u.rest = b.rest
-WHERE d.host = ? AND d.rest = ? AND d.reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}) AND d.status BETWEEN 200 AND 299
+WHERE d.host = ? AND d.rest = ? AND d.reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}, {Reason.OFF_TOPIC:d}) AND d.has_body
+  AND d.status BETWEEN 200 AND 299
 ORDER BY d.fetched DESC, d.id DESC LIMIT 1
 """
 

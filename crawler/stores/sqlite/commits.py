@@ -27,7 +27,7 @@ from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.commits import CommitSummary, CommittedVisit, EarlyUrls, LateCommit, VisitResult
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
 from crawler.stores.sqlite.database import Database
-from crawler.stores.sqlite.document_rows import kind_of
+from crawler.stores.sqlite.document_rows import has_body, kind_of
 from crawler.stores.sqlite.document_writer import AddedDocument, DocumentWriter
 from crawler.stores.sqlite.early_urls import insert_early
 from crawler.stores.sqlite.found_urls import found_rows
@@ -40,7 +40,7 @@ from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits
 from crawler.stores.sqlite.similarity import SqliteSimilarity
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
 
-_COMPLETE = frozenset({Reason.OK, Reason.NOINDEX})
+_COMPLETE = frozenset({Reason.OK, Reason.NOINDEX, Reason.OFF_TOPIC})
 _EMPTY_DIGEST = hashlib.sha256(b"").digest()
 
 
@@ -156,7 +156,7 @@ RETURNING host, rest, id, level, depth, inlinks, hint, visits, changes
 """
 _LAST_BODY_DIGEST = f"""
 SELECT body_digest FROM documents
-WHERE host = ? AND rest = ? AND reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}) AND status BETWEEN 200 AND 299
+WHERE host = ? AND rest = ? AND reason IN ({Reason.OK:d}, {Reason.NOINDEX:d}, {Reason.OFF_TOPIC:d}) AND status BETWEEN 200 AND 299
 ORDER BY fetched DESC, id DESC LIMIT 1
 """
 
@@ -262,7 +262,8 @@ def _validators_after(visited: Visited, missing: int) -> Validators:
         return Validators(etag, last_modified, before.length, before.reused + 1)
     if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
         length = 0 if page.body_digest == _EMPTY_DIGEST else len(fetched.body)
-        return Validators(page.etag, page.last_modified, length) if visited.reason in _COMPLETE else NO_VALIDATORS
+        is_kept = visited.reason in _COMPLETE and has_body(visited)
+        return Validators(page.etag, page.last_modified, length) if is_kept else NO_VALIDATORS
     return before
 
 

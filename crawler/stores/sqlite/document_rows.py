@@ -40,6 +40,11 @@ def kind_of(visited: Visited) -> Kind:
     return page.kind if may_change and page is not None else kind
 
 
+def has_body(visited: Visited) -> bool:
+    """Whether the archive gets the body of an answer, or knows it already."""
+    return visited.reason is not Reason.OFF_TOPIC or any(record.type != "metadata" for record in visited.records)
+
+
 def _metadata_text(metadata: object) -> str:
     return json.dumps(metadata, ensure_ascii=False) if metadata else "{}"
 
@@ -70,6 +75,8 @@ COLUMNS: Sequence[DocumentColumn] = (
     DocumentColumn("tier", lambda new: new.tier, lambda tier: Tier(tier) if tier is not None else None),
     DocumentColumn("weights", lambda new: new.page.weights),
     DocumentColumn("extractor", lambda new: new.page.extractor),
+    DocumentColumn("relevance", lambda new: new.page.relevance),
+    DocumentColumn("has_body", lambda new: has_body(new.visited), bool),
 )
 _POSITION = ("host", "rest", "segment", "offset", "length")  # the URL of the document, and its position in the archive
 _READERS = [(column.name, column.read) for column in COLUMNS if column.read is not None]

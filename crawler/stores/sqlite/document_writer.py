@@ -15,8 +15,9 @@ from crawler.stores.sqlite.originals import IS_COMPLETE, IS_SHOWN, OriginalPage,
 from crawler.stores.sqlite.schema import COMPLETE_PAGE
 from crawler.stores.sqlite.similarity_index import SimilarityIndex, SketchRow
 
+NOT_PUBLISHED = frozenset({Reason.NOINDEX, Reason.OFF_TOPIC})  # reasons of documents that no index may have
 # Reasons for which a page is deleted from the feed at the first visit.
-DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, Reason.NOINDEX, Reason.UNWANTED_TYPE})
+DELETED_BY = frozenset({Reason.GONE, Reason.ROBOTS_DENIED, *NOT_PUBLISHED, Reason.UNWANTED_TYPE})
 
 _BODY_HOLDER = f"""
 SELECT id FROM documents
@@ -246,7 +247,8 @@ def _publish(connection: apsw.Connection, result: VisitResult, document: int | N
         return None
     is_page = visited.page is None or visited.page.kind is Kind.PAGE
     reason, detail = None, ""
-    if document is not None and visited.outcome is Outcome.FETCHED and visited.reason is not Reason.NOINDEX and is_page:
+    is_published = visited.outcome is Outcome.FETCHED and visited.reason not in NOT_PUBLISHED
+    if document is not None and is_published and is_page:
         change = ChangeEvent.UPSERT
         if visited.visit.visited is not None and _is_published(connection, key, document):
             change = ChangeEvent.META

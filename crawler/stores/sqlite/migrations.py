@@ -335,6 +335,29 @@ _TO_11 = """
 ALTER TABLE documents ADD COLUMN extractor TEXT NOT NULL DEFAULT '';
 """
 
+_TO_12 = """
+ALTER TABLE documents ADD COLUMN relevance REAL;
+ALTER TABLE documents ADD COLUMN has_body INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX documents_relevance ON documents (relevance) WHERE relevance IS NOT NULL;
+CREATE TABLE link_evidence (
+    id INTEGER PRIMARY KEY,             -- as in urls
+    score REAL NOT NULL,                -- when it was last computed
+    evidence BLOB NOT NULL
+);
+CREATE TABLE focus (                    -- what each worker has learned of links and topic; later rewards are below
+    slot INTEGER NOT NULL,              -- of the worker
+    part TEXT NOT NULL,                 -- links or topic
+    state BLOB NOT NULL,
+    PRIMARY KEY (slot, part)
+) WITHOUT ROWID;
+CREATE TABLE rewards (                  -- what fetched URLs turned out to be, since the state of the worker was stored
+    id INTEGER PRIMARY KEY,
+    slot INTEGER NOT NULL,
+    evidence BLOB NOT NULL,
+    reward REAL NOT NULL
+);
+"""
+
 # Version → the statements that lead to it. A crawl that is older is brought forward when it is opened for writing.
 MIGRATIONS: Mapping[int, str] = {
     2: _TO_2,
@@ -347,4 +370,5 @@ MIGRATIONS: Mapping[int, str] = {
     9: _TO_9,
     10: _TO_10,
     11: _TO_11,
+    12: _TO_12,
 }

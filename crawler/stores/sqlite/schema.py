@@ -12,7 +12,7 @@ from crawler.frontier.priority import LEVELS, STEPS
 from crawler.items import ChangeEvent, Kind, Reason, State
 
 APPLICATION_ID = 0x4F524257  # "ORBW": marks a database file as one of Orbweaver
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 # The condition of partial indexes of documents: SQLite uses them for statements that repeat it with the same literals.
 COMPLETE_PAGE = f"kind = {Kind.PAGE:d} AND reason = {Reason.OK:d}"
@@ -162,6 +162,25 @@ CREATE TABLE url_facts (                -- validators of a URL's document, and f
     interval REAL                       -- between two changes, by that list; of a feed, between two visits
 );
 
+-- Of focused crawls. What is known of URLs that wait for their first visit: where they were found, and by which words.
+CREATE TABLE link_evidence (
+    id INTEGER PRIMARY KEY,             -- as in urls
+    score REAL NOT NULL,                -- when it was last computed
+    evidence BLOB NOT NULL
+);
+CREATE TABLE focus (                    -- what each worker has learned of links and topic; later rewards are below
+    slot INTEGER NOT NULL,              -- of the worker
+    part TEXT NOT NULL,                 -- links or topic
+    state BLOB NOT NULL,
+    PRIMARY KEY (slot, part)
+) WITHOUT ROWID;
+CREATE TABLE rewards (                  -- what fetched URLs turned out to be, since the state of the worker was stored
+    id INTEGER PRIMARY KEY,
+    slot INTEGER NOT NULL,
+    evidence BLOB NOT NULL,
+    reward REAL NOT NULL
+);
+
 CREATE TABLE collisions (               -- URLs that are not in `urls`, because another URL has their key
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
@@ -248,13 +267,16 @@ CREATE TABLE documents (
     similarity REAL,                    -- to the document that it is a duplicate of
     tier INTEGER,                       -- how the duplicate was found
     weights BLOB NOT NULL DEFAULT x'',  -- of the blocks of its text, for extracting its main text again
-    extractor TEXT NOT NULL DEFAULT ''  -- method and version by which that was found; empty = not recorded
+    extractor TEXT NOT NULL DEFAULT '', -- method and version by which that was found; empty = not recorded
+    relevance REAL,                     -- to the topic of the crawl, from 0 to 1; NULL = it had none
+    has_body INTEGER NOT NULL DEFAULT 1 -- 0 = the archive has only facts and links of it
 );
 -- Only complete pages can be copies, or have copies.
 CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} AND body_bytes > 0;
 CREATE INDEX documents_by_text ON documents (text_digest) WHERE {COMPLETE_PAGE} AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);
 CREATE INDEX documents_copies ON documents (duplicate_of) WHERE duplicate_of IS NOT NULL;
+CREATE INDEX documents_relevance ON documents (relevance) WHERE relevance IS NOT NULL;
 CREATE TABLE anchors (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,
