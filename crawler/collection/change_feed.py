@@ -12,6 +12,7 @@ from crawler.collection.archive_reader import read_archived
 from crawler.content.answers import ArchivedAnswer, directives_of, parse_archived
 from crawler.content.readers import main_text_digest
 from crawler.errors import DiskTrouble
+from crawler.export.documents import RELEVANCE_DIGITS
 from crawler.items import (
     ChangeEvent,
     DeletedDocument,
@@ -70,6 +71,7 @@ class Selection:
     hosts: Sequence[str] = ()  # shell patterns; none = all
     languages: Sequence[str] = ()  # codes; none = all
     duplicates: str = KEEP  # or FOLD
+    min_relevance: float | None = None  # to the topic of the crawl; None = all, also those without a relevance
     blocks: bool = False
     links: bool = False
     fields: Sequence[str] = ()  # none = all
@@ -77,13 +79,23 @@ class Selection:
     def to_json(self) -> str:
         """As it is stored in a checkpoint: an export with another selection must not continue it."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return json.dumps({name: value for name, value in values.items() if value}, sort_keys=True)
+        given = {name: value for name, value in values.items() if value or (name == "min_relevance" and value == 0)}
+        return json.dumps(given, sort_keys=True)
 
     def includes(self, published: PublishedChange, document: DocumentRow) -> bool:
-        return self._includes_host(published.url) and (not self.languages or document.language in self.languages)
+        return (
+            self._includes_host(published.url)
+            and (not self.languages or document.language in self.languages)
+            and self.is_relevant(document)
+        )
+
+    def is_relevant(self, document: DocumentRow) -> bool:
+        """Whether the relevance of a document, as it is exported, reaches the one that is wanted."""
+        relevance = _exported_relevance(document)
+        return self.min_relevance is None or (relevance is not None and relevance >= self.min_relevance)
 
     def folds(self, original: str) -> bool:
-        """Whether the duplicates of this original are left out: not if the original itself is not selected."""
+        """Whether the duplicates of an original at this URL are left out: not if its host is not selected."""
         return self.duplicates == FOLD and self._includes_host(original)
 
     def _includes_host(self, url: str) -> bool:
@@ -136,7 +148,7 @@ class ChangeFeed:
             )
         if not selection.includes(published, document):
             return _deletion(published, DeletionEvidence.NOT_SELECTED, None)
-        if published.duplicate_of is not None and selection.folds(published.duplicate_of):
+        if published.duplicate_of is not None and self._folds(published.duplicate_of):
             return _deletion(published, DeletionEvidence.DUPLICATE, published.duplicate_of)
         try:
             return self._read(published, document)
@@ -152,6 +164,18 @@ class ChangeFeed:
                 )
             )
             return None
+
+    def _folds(self, original: str) -> bool:
+        """Whether the duplicates of this original are left out: not if the original itself is not selected.
+
+        Near-duplicates may lie on both sides of the relevance that is wanted.
+        """
+        is_folded = self._selection.folds(original)
+        if not is_folded or self._selection.min_relevance is None:
+            return is_folded
+        versions = self._store.documents.versions(key_of(original))
+        current = next((version for version in versions if version.reason is Reason.OK), None)
+        return current is not None and self._selection.is_relevant(current)
 
     def _read(self, published: PublishedChange, document: DocumentRow) -> ExportedDocument:
         archived = read_archived(self._store, self._options.warc_directory, document)
@@ -260,8 +284,12 @@ def exported_document(
         tier=document.tier.name.lower() if document.tier is not None else None,
         anchors=anchors,
         links=links,
-        relevance=document.relevance,
+        relevance=_exported_relevance(document),
     )
+
+
+def _exported_relevance(document: DocumentRow) -> float | None:
+    return round(document.relevance, RELEVANCE_DIGITS) if document.relevance is not None else None
 
 
 def _links_of(page: ParsedBody) -> list[tuple[str, str, str]]:

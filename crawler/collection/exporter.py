@@ -23,6 +23,7 @@ _ALL_REFUSED = 20  # if a sink refuses this many documents, all of a batch, then
 
 _SHOWN_EVERY = 50  # versions between two looks at the progress
 Progress = Callable[[str, int, int], None]
+Notify = Callable[[str], None]  # gets a sentence for the user
 
 
 class Exporter:
@@ -37,13 +38,25 @@ class Exporter:
         self.rejected = 0
         self.feed.fail_on_missing_files = True
 
-    def run(self, progress: Progress, *, full: bool = False, since: int | None = None, every: int = 0) -> None:
+    def run(
+        self,
+        progress: Progress,
+        *,
+        full: bool = False,
+        since: int | None = None,
+        every: int = 0,
+        notify: Notify = lambda sentence: None,
+    ) -> None:
         """Export all changes after the checkpoint, after version `since` if it is given, or from the start if `full`.
 
-        The sink acknowledges after `every` entries; 0 = as often as it prefers.
+        What an older version has filled in a way that cannot be continued is filled anew, from the start. The sink
+        acknowledges after `every` entries; 0 = as often as it prefers.
         """
         with _hold_lock(self._target.lock_path):
             after = self._discard_checkpoint() if full else self._resume_version(since)
+            if not full and since is None and self._target.is_outdated():
+                notify(f"{self._target.spec}: an older version has filled it, so it is filled anew with everything.")
+                after, full = self._discard_checkpoint(), True
             until = self._store.changes.version()
             self.version = after
             if until <= after and not full:

@@ -21,7 +21,7 @@ from crawler.export.sink import Sink
 from crawler.export.solr import SolrSink
 from crawler.export.vespa import VespaSink
 from crawler.options import Options
-from crawler.search.index import TantivyIndex, has_index
+from crawler.search.index import TantivyIndex, has_index, has_older_index
 
 CHECKPOINT = "checkpoint.json"  # in a directory that a sink writes
 TARGETS_WITH_BLOCKS = ("markdown", "tantivy", "trecweb")  # their documents are made of text blocks
@@ -40,6 +40,7 @@ class ExportTarget:
     open: Callable[[int, bool], Sink]  # arguments: the version after which it continues; whether it starts empty
     # The version up to which the target has everything, given that of its checkpoint.
     complete_up_to: Callable[[int], int] = lambda checkpointed: checkpointed
+    is_outdated: Callable[[], bool] = lambda: False  # an older version has filled it, so that it must be filled anew
     is_ordered: bool = False  # its entries are read in the order of writing, so none may be written a second time
     keeps_foreign_documents: bool = False  # a full export does not remove documents of other crawls
 
@@ -86,6 +87,7 @@ def make_target(name: str, place: str, options: Options, selection: Selection) -
             target,
             open=lambda after, full: TantivyIndex(directory, full=full),
             complete_up_to=lambda checkpointed: checkpointed if has_index(directory) else 0,
+            is_outdated=lambda: has_older_index(directory),
         )
     if name in FORMATS:
         form = FORMATS[name].with_fields(selection.fields) if selection.fields else FORMATS[name]

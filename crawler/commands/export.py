@@ -44,14 +44,14 @@ class ExportCommand(OrbweaverCommand):
             "acknowledged, records how far the export has come, so that an export that was killed resumes. The fields "
             "of a document are id, url, host, fetched_at, status, content_type, title, text, language, format, problem "
             "(why it could not be read in full), description, author, published_at, modified_at, canonical, digest "
-            "(SHA-256 of the body), duplicate_of, similarity, tier, anchors (texts of links from other hosts), "
-            "noarchive (no copy may be shown), event (upsert; meta if its bytes are unchanged), version. A deletion has "
-            "id, url, deleted, evidence (not_found, gone, noindex, robots, private, duplicate, redirected, not_a_page, "
-            "not_selected, unknown) and its target. Name and password for a search engine are given in its URL or in "
-            "ORBWEAVER_EXPORT_AUTH. Exit codes: 69 the search engine did not respond, 74 documents could not be read "
-            "from the archive, 75 another export to the same target is running, 3 the search engine refused documents, "
-            "which are listed in a file. Examples: scrapy export --to "
-            "jsonl:documents.jsonl; scrapy export --to opensearch:http://localhost:9200/pages"
+            "(SHA-256 of the body), duplicate_of, similarity, tier, relevance (0 to 1, in crawls with a topic), "
+            "anchors (texts of links from other hosts), noarchive (no copy may be shown), event (upsert; meta if its "
+            "bytes are unchanged), version. A deletion has id, url, deleted, evidence (not_found, gone, noindex, "
+            "off_topic, robots, private, duplicate, redirected, not_a_page, not_selected, unknown) and its target. "
+            "Name and password for a search engine are given in its URL or in ORBWEAVER_EXPORT_AUTH. Exit codes: 69 "
+            "the search engine did not respond, 74 documents could not be read from the archive, 75 another export to "
+            "the same target is running, 3 the search engine refused documents, which are listed in a file. Examples: "
+            "scrapy export --to jsonl:documents.jsonl; scrapy export --to opensearch:http://localhost:9200/pages"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -92,6 +92,12 @@ class ExportCommand(OrbweaverCommand):
             help="keep exports duplicates, marked with duplicate_of; fold exports originals only (default fold for "
             "search engines, keep for files)",
         )
+        add(
+            "--min-relevance",
+            type=float,
+            metavar="N",
+            help="export only documents of at least this relevance to the topic of the crawl (0 to 1)",
+        )
         add("--fields", default="", metavar="NAMES", help="export only these fields, separated by commas")
         add("--blocks", action="store_true", help="add the text in blocks, each with its importance (0 to 1)")
         add("--links", action="store_true", help="add the links of each document (id, url, anchor, rel)")
@@ -108,10 +114,13 @@ class ExportCommand(OrbweaverCommand):
             raise UsageError(f"--every {opts.every}: must be a number of changes", print_help=False)
         if opts.since is not None and opts.full:
             raise UsageError("--since and --full: give one of them", print_help=False)
+        if opts.min_relevance is not None and not 0 <= opts.min_relevance <= 1:
+            raise UsageError(f"--min-relevance {opts.min_relevance:g}: must be from 0 to 1", print_help=False)
         selection = Selection(
             hosts=sorted(set(opts.host)),
             languages=sorted({code.lower() for code in opts.language}),
             duplicates=opts.duplicates or default_duplicates(name),
+            min_relevance=opts.min_relevance,
             blocks=opts.blocks or name in TARGETS_WITH_BLOCKS,
             links=opts.links,
             fields=sorted({field.strip() for field in opts.fields.split(",")} - {""}),
@@ -138,7 +147,7 @@ class ExportCommand(OrbweaverCommand):
             target = make_target(name, place, options, selection)
             exporter = Exporter(store, options, selection, target)
             with showing_progress() as progress:
-                exporter.run(progress, full=opts.full, since=opts.since, every=opts.every)
+                exporter.run(progress, full=opts.full, since=opts.since, every=opts.every, notify=_print_message)
         finally:
             store.close()
         if exporter.rejected:

@@ -60,6 +60,12 @@ class SearchCommand(OrbweaverCommand):
         )
         add("--host", default="", metavar="NAME", help="only documents of this host")
         add("--language", default="", metavar="CODE", help="only documents in this language, such as en or ja")
+        add(
+            "--min-relevance",
+            type=float,
+            metavar="N",
+            help="only documents of at least this relevance to the topic of the crawl (0 to 1)",
+        )
         add("--json", action="store_true", help="print one JSON object per document, one per line")
         add("--index", type=Path, metavar="DIR", help="directory of the index (CRAWL_DIR/search)")
         add("--no-update", action="store_true", help="search the index as it is, without adding new documents")
@@ -75,6 +81,8 @@ class SearchCommand(OrbweaverCommand):
             raise UsageError(f"--limit {opts.limit}: must be at least 1", print_help=False)
         if opts.per_host < 0:
             raise UsageError(f"--per-host {opts.per_host}: must be at least 0", print_help=False)
+        if opts.min_relevance is not None and not 0 <= opts.min_relevance <= 1:
+            raise UsageError(f"--min-relevance {opts.min_relevance:g}: must be from 0 to 1", print_help=False)
         if opts.full and opts.no_update:
             raise UsageError("--full and --no-update: give one of them", print_help=False)
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -88,7 +96,13 @@ class SearchCommand(OrbweaverCommand):
             _update(options, directory, full=opts.full)
         elif not has_index(directory):
             raise NoCrawl(f"{directory}: there is no index yet; search without --no-update to build it.")
-        wanted = SearchOptions(limit=opts.limit, per_host=opts.per_host, host=opts.host, language=opts.language)
+        wanted = SearchOptions(
+            limit=opts.limit,
+            per_host=opts.per_host,
+            host=opts.host,
+            language=opts.language,
+            min_relevance=opts.min_relevance,
+        )
         searcher = Searcher(directory)
         found = searcher.search(query, wanted)
         if opts.json:
@@ -102,13 +116,17 @@ class SearchCommand(OrbweaverCommand):
 def _update(options: Options, directory: Path, *, full: bool) -> None:
     try:
         with showing_progress() as progress:
-            unread = update_index(options, directory, full=full, progress=progress)
+            unread = update_index(options, directory, full=full, progress=progress, notify=_print_message)
         if unread:
-            print(f"{unread} documents could not be read from the archive and are not in the index.", file=sys.stderr)
+            _print_message(f"{unread} documents could not be read from the archive and are not in the index.")
     except AlreadyRunning:
         if full or not has_index(directory):
             raise
-        print("Another process is updating the index; this search uses its state before the update.", file=sys.stderr)
+        _print_message("Another process is updating the index; this search uses its state before the update.")
+
+
+def _print_message(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _facts(rank: int, hit: SearchHit) -> dict[str, object]:
@@ -123,6 +141,7 @@ def _facts(rank: int, hit: SearchHit) -> dict[str, object]:
         "fetched_at": hit.fetched_at,
         "published_at": hit.published_at,
         "score": hit.score,
+        **({"relevance": hit.relevance} if hit.relevance is not None else {}),
         "snippet": hit.snippet.text,
         "highlights": hit.snippet.highlights,
         "more_from_host": hit.more_from_host,

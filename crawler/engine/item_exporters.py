@@ -7,8 +7,9 @@ from typing import Any
 from scrapy.exporters import JsonLinesItemExporter
 
 from crawler.export.documents import json_bytes
-from crawler.export.fields import PAGE_FIELDS
+from crawler.export.fields import PAGE_FIELDS, TOPIC_FIELDS
 
+_PAGES = (PAGE_FIELDS, PAGE_FIELDS | TOPIC_FIELDS)
 # Scrapy writes values of other types in a form of its own.
 _JSON_TYPES = {str, int, float, bool, list, type(None)}
 
@@ -28,4 +29,4 @@ class JsonLinesExporter(JsonLinesItemExporter):
 
 
 def _is_page(item: Any) -> bool:
-    return type(item) is dict and item.keys() == PAGE_FIELDS and _JSON_TYPES.issuperset(map(type, item.values()))
+    return type(item) is dict and item.keys() in _PAGES and _JSON_TYPES.issuperset(map(type, item.values()))

@@ -15,6 +15,7 @@ from crawler.items import DeletedDocument, ExportedDocument, ExportEntry, OutLin
 # Lone surrogates are invalid, and many readers refuse the whole line for one. The others are line ends for some
 # readers, or control characters of terminals.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+RELEVANCE_DIGITS = 4  # after the decimal point
 _METADATA_FIELDS = {  # exported field → key in the metadata of a document
     "description": "description",
     "author": "author",
@@ -82,6 +83,7 @@ def _document(entry: ExportedDocument) -> dict[str, object]:
         "duplicate_of": entry.duplicate_of,
         "similarity": round(entry.similarity, 3) if entry.similarity is not None else None,
         "tier": entry.tier,
+        **({"relevance": round(entry.relevance, RELEVANCE_DIGITS)} if entry.relevance is not None else {}),
         "anchors": [{"host": host, "text": text} for host, text in entry.anchors],
         **({"links": [_link(link) for link in entry.links]} if entry.links is not None else {}),
         "noarchive": entry.noarchive,

@@ -29,6 +29,7 @@ FIELDS: Final = (
     "duplicate_of",
     "similarity",
     "tier",
+    "relevance",
     "anchors",
     "links",
     "noarchive",
@@ -38,8 +39,9 @@ FIELDS: Final = (
     "target",
     "version",
 )
+TOPIC_FIELDS: Final = frozenset({"relevance"})  # only documents that were fetched by a crawl with a topic have them
 # Of a document that is exported without options; blocks and links are added on demand, the others belong to deletions.
-PAGE_FIELDS: Final = frozenset(FIELDS) - {"blocks", "links", "deleted", "evidence", "target"}
+PAGE_FIELDS: Final = frozenset(FIELDS) - TOPIC_FIELDS - {"blocks", "links", "deleted", "evidence", "target"}
 # Needed to keep an index up to date, so they are exported with every selection.
 REQUIRED_FIELDS: Final = frozenset(["id", "url", "version", "deleted", "evidence"])
 

@@ -40,6 +40,7 @@ INDEX: Mapping[str, object] = {
             "modified_at": _LENIENT_DATE,
             "status": {"type": "short"},
             "similarity": {"type": "float"},
+            "relevance": {"type": "float"},
             "noarchive": {"type": "boolean"},
             "version": {"type": "long"},
             "anchors": {"properties": {"host": _KEYWORD, "text": _TEXT}},

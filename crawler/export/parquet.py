@@ -130,6 +130,7 @@ def _schema(arrow: Any, fields: frozenset[str]) -> Any:
         "status": arrow.int32(),
         "blocks": rows(text=text, tag=text, importance=arrow.float64()),
         "similarity": arrow.float64(),
+        "relevance": arrow.float64(),
         "anchors": rows(host=text, text=text),
         "links": rows(id=text, url=text, anchor=text, rel=text),
         "noarchive": arrow.bool_(),

@@ -18,7 +18,7 @@ from crawler.files import PART, sync_directory, write_atomically
 from crawler.items import ExportedDocument, ExportEntry, RejectedDocument, identifier
 from crawler.system import lock_file
 
-SCHEMA_VERSION = 1  # raise it when fields or tokenizers change: existing indexes must then be rebuilt
+SCHEMA_VERSION = 2  # raise it when fields or tokenizers change: existing indexes must then be rebuilt
 CHECKPOINT = "checkpoint.json"  # in the directory; written by the exporter, removed together with the index
 DOCUMENTS = "documents"
 WORDS, CHARACTERS = "words", "characters"  # tokenizers
@@ -43,6 +43,10 @@ class _IndexFormat(msgspec.Struct, frozen=True, kw_only=True):
 
     index: str
     schema: int
+
+    @property
+    def is_older(self) -> bool:
+        return self.index == _FORMAT.index and self.schema < SCHEMA_VERSION
 
 
 _FORMAT = _IndexFormat(index="orbweaver", schema=SCHEMA_VERSION)
@@ -174,6 +178,8 @@ class TantivyIndex:
                 document.add_text("characters", _valid_unicode(unspaced))
         document.add_date("fetched_at", datetime.fromtimestamp(entry.fetched, UTC))
         document.add_unsigned("version", entry.version)
+        if entry.relevance is not None:
+            document.add_float("relevance", entry.relevance)
         self._uncommitted_characters += len(text)
         return document
 
@@ -208,13 +214,12 @@ def analyzers() -> dict[str, tantivy.TextAnalyzer]:
 
 def check_format(directory: Path) -> None:
     """Raise `BadInput` if this directory has no index in the current format."""
-    path = directory / _SCHEMA
-    try:
-        form = msgspec.json.decode(path.read_bytes(), type=_IndexFormat)
-    except (OSError, msgspec.MsgspecError) as error:
+    form = _read_format(directory)
+    if form.is_older:
         raise BadInput(
-            f"{path}: this does not say what the index is ({error}). Nothing was changed; --full builds it anew."
-        ) from error
+            f"{directory}: an older version has built the index there (format {form.schema}, now {SCHEMA_VERSION}). "
+            "Nothing was changed; `scrapy search` without --no-update builds it anew, and so does --full."
+        )
     if form != _FORMAT:
         raise BadInput(
             f"{directory}: the index there has format {form.schema} of {form.index}, not {SCHEMA_VERSION} of "
@@ -224,6 +229,21 @@ def check_format(directory: Path) -> None:
 
 def has_index(directory: Path) -> bool:
     return (directory / _SCHEMA).exists()
+
+
+def has_older_index(directory: Path) -> bool:
+    """Whether this directory has an index that an older version has built, which must be built anew."""
+    return has_index(directory) and _read_format(directory).is_older
+
+
+def _read_format(directory: Path) -> _IndexFormat:
+    path = directory / _SCHEMA
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_IndexFormat)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(
+            f"{path}: this does not say what the index is ({error}). Nothing was changed; --full builds it anew."
+        ) from error
 
 
 def _schema() -> tantivy.Schema:
@@ -237,6 +257,7 @@ def _schema() -> tantivy.Schema:
     build.add_text_field("characters", tokenizer_name=CHARACTERS)
     build.add_date_field("fetched_at", stored=True, fast=True)
     build.add_unsigned_field("version", stored=True, fast=True)
+    build.add_float_field("relevance", stored=True, fast=True)
     return build.build()
 
 

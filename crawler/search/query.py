@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tantivy
-from tantivy import Occur, Query
+from tantivy import FieldType, Occur, Query
 
 from crawler.errors import DiskTrouble
 from crawler.items import identifier
@@ -49,6 +49,7 @@ class SearchOptions:
     per_host: int = PER_HOST  # at most so many of each host, 0 = no limit
     host: str = ""
     language: str = ""
+    min_relevance: float | None = None  # to the topic of the crawl; None = all, also those without a relevance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,7 @@ class SearchHit:
     fetched_at: str
     published_at: str  # as the document declares it
     score: float
+    relevance: float | None  # to the topic of the crawl; None = it had none
     snippet: Snippet
     more_from_host: int  # matching documents of the same host that are not shown
 
@@ -197,7 +199,8 @@ class Searcher:
 
     def _filters(self, options: SearchOptions) -> list[Query]:
         terms = {"host": options.host.lower(), "language": options.language.lower()}
-        return [self._term(field, value) for field, value in terms.items() if value]
+        filters = [self._term(field, value) for field, value in terms.items() if value]
+        return filters + ([self._at_least(options.min_relevance)] if options.min_relevance is not None else [])
 
     def _collect_page(self, matching: Query, best: Query, options: SearchOptions) -> list[ScoredDocument]:
         """The best documents within the limit per host, without duplicates.
@@ -244,6 +247,11 @@ class Searcher:
         """A filter: it has no influence on scores."""
         return Query.boost_query(Query.term_query(self._index.schema, field, value), 0.0)
 
+    def _at_least(self, relevance: float) -> Query:
+        """A filter: it has no influence on scores, and excludes documents without a relevance."""
+        wanted = Query.range_query(self._index.schema, "relevance", FieldType.Float, relevance, 1.0)
+        return Query.boost_query(wanted, 0.0)
+
     def _words_to_highlight(self, words: Sequence[str]) -> QueryWords:
         """The words of a query by which snippets are chosen, and which they highlight."""
         rare = self._without_common(words)
@@ -267,6 +275,7 @@ class Searcher:
             fetched_at=fetched.strftime("%Y-%m-%dT%H:%M:%SZ") if fetched is not None else "",
             published_at=blank_controls(_text(document, "published_at")),
             score=round(score, 3),
+            relevance=document.get_first("relevance"),
             snippet=snippet_of(blank_controls(_text(document, "text")), words),
             more_from_host=more.get(_text(document, "host"), 0),
         )

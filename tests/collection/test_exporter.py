@@ -365,6 +365,66 @@ def test_a_document_that_is_no_longer_selected_is_a_deletion(
     assert events_of(run(store, options, selection=english)) == [(A, "not_selected")]
 
 
+def test_a_document_is_exported_with_its_relevance(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), relevance=0.123_456, **HTML)
+    collection.add(B, body("two"), **HTML)
+    found = list(ChangeFeed(store, options, Selection()).snapshot(None))
+    assert [isinstance(entry, ExportedDocument) and entry.relevance for entry in found] == [0.1235, None]
+
+
+def test_documents_below_a_relevance_are_not_selected(collection: Collection, store: Store, options: Options) -> None:
+    relevant = Selection(min_relevance=0.5)
+    for url, relevance in ((A, 0.499_96), (B, 0.499_94), (C, None)):  # of which the first is exported as 0.5
+        collection.add(url, body(url), relevance=relevance, **HTML)
+    assert events_of(run(store, options, selection=relevant)) == [
+        (A, "upsert"), (B, "not_selected"), (C, "not_selected")
+    ]  # fmt: skip
+    collection.add(A, body(A), at=NOW + 1, relevance=0.2, **HTML)
+    assert events_of(run(store, options, selection=relevant)) == [(A, "not_selected")]
+
+
+def test_a_least_relevance_of_0_selects_what_a_crawl_with_a_topic_has_fetched(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), relevance=0.0, **HTML)
+    collection.add(B, body("two"), **HTML)
+    assert events_of(run(store, options, selection=Selection(min_relevance=0.0))) == [
+        (A, "upsert"),
+        (B, "not_selected"),
+    ]
+
+
+def test_a_least_relevance_is_part_of_the_checkpoint_only_if_it_is_given(
+    collection: Collection, store: Store, options: Options
+) -> None:
+    assert Selection().to_json() == '{"duplicates": "keep"}'
+    for least in (0.0, 0.5):
+        assert json.loads(Selection(min_relevance=least).to_json()) == {"duplicates": "keep", "min_relevance": least}
+    collection.add(A, body("one"), relevance=0.0, **HTML)
+    run(store, options)
+    with pytest.raises(BadInput, match="other options"):
+        run(store, options, selection=Selection(min_relevance=0.0))
+
+
+@pytest.mark.parametrize(
+    ("relevance", "expected"), [(0.4, [(A, "not_selected"), (B, "upsert")]), (0.6, [(A, "upsert"), (B, "duplicate")])]
+)
+def test_duplicates_of_an_original_that_is_not_relevant_are_exported(
+    relevance: float, expected: list[tuple[str, str]], collection: Collection, store: Store, options: Options
+) -> None:
+    collection.add(A, body("one"), relevance=relevance, **HTML)
+    collection.add(B, body("one"), relevance=0.7, **HTML)
+    assert events_of(run(store, options, selection=Selection(min_relevance=0.5, duplicates=FOLD))) == expected
+
+
+def test_a_page_that_goes_off_topic_is_deleted(collection: Collection, store: Store, options: Options) -> None:
+    collection.add(A, body("one"), relevance=0.7, **HTML)
+    run(store, options)
+    collection.add(A, body("two"), at=NOW + 1, relevance=0.1, is_off_topic=True, **HTML)
+    collection.add(B, body("three"), relevance=0.1, is_off_topic=True, **HTML)
+    assert events_of(run(store, options)) == [(A, "off_topic")]
+
+
 def test_hosts_are_selected_by_patterns(collection: Collection, store: Store, options: Options) -> None:
     for url in (A, B, "http://www.a.test/"):
         collection.add(url, body(url), **HTML)

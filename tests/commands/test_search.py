@@ -105,6 +105,32 @@ def test_options_limit_the_hits(collection: Collection, tmp_path: Path) -> None:
     assert found(tmp_path, "paraffin", "--language", "xx") == set()
 
 
+def test_hits_have_the_relevance_that_is_asked_for(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), relevance=0.25, **HTML)
+    collection.add(BELL, page("The bell", "It warns of paraffin, too."), relevance=0.75, **HTML)
+    collection.add(HOSTILE, page("No topic", "Paraffin alone."), **HTML)
+    assert {hit["url"]: hit.get("relevance") for hit in searched(tmp_path, "paraffin")} == {
+        LAMP: 0.25, BELL: 0.75, HOSTILE: None
+    }  # fmt: skip
+    assert all("relevance" in hit for hit in searched(tmp_path, "paraffin", "--min-relevance", "0"))
+    assert found(tmp_path, "paraffin", "--min-relevance", "0") == {LAMP, BELL}
+    assert found(tmp_path, "paraffin", "--min-relevance", "0.5") == {BELL}
+
+
+def test_an_index_of_an_older_version_is_built_anew_and_said_to_be(collection: Collection, tmp_path: Path) -> None:
+    collection.add(LAMP, page("The lamp", "It burns paraffin."), relevance=0.25, **HTML)
+    assert found(tmp_path, "paraffin") == {LAMP}
+    (tmp_path / "search" / "schema.json").write_text('{"index":"orbweaver","schema":1}')
+    refused = scrapy("search", "--no-update", "paraffin", CRAWL_DIR=tmp_path)
+    assert refused.returncode == 65
+    assert "without --no-update builds it anew" in error_line(refused.stderr)
+    rebuilt = scrapy("search", "paraffin", CRAWL_DIR=tmp_path)
+    assert (rebuilt.returncode, rebuilt.stdout.count(LAMP)) == (0, 1)
+    (line,) = rebuilt.stderr.splitlines()
+    assert "an older version has filled it" in line
+    assert found(tmp_path, "--no-update", "paraffin") == {LAMP}
+
+
 def test_the_index_may_be_in_another_directory_and_be_rebuilt(collection: Collection, tmp_path: Path) -> None:
     collection.add(LAMP, page("The lamp", "It burns paraffin."), **HTML)
     elsewhere = tmp_path / "else" / "where"
@@ -180,7 +206,11 @@ def test_no_query_causes_a_traceback(query: str, collection: Collection, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("",), ("  ",), ("a", "--limit", "0"), ("a", "--per-host", "-1"), ("a", "--full", "--no-update")]
+    "words",
+    [
+        *((), ("",), ("  ",), ("a", "--limit", "0"), ("a", "--per-host", "-1"), ("a", "--full", "--no-update")),
+        *(("a", f"--min-relevance={value}") for value in ("-0.1", "1.1", "nan", "half")),
+    ],
 )
 def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
     result = scrapy("search", *words, CRAWL_DIR=tmp_path)

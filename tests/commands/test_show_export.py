@@ -137,6 +137,7 @@ def test_help_contains_an_example(name: str) -> None:
         ("export", "--to", "jsonl", "more"),
         ("export", "--to", "jsonl", "--since", "yesterday"),
         ("export", "--to", "jsonl", "--since", "-1"),
+        *(("export", "--to", "jsonl", f"--min-relevance={value}") for value in ("-0.1", "1.1", "nan", "half")),
     ],
 )
 def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], tmp_path: Path) -> None:
@@ -523,6 +524,17 @@ def test_formats_without_text_are_exported_with_empty_text(collection: Collectio
     collection.add("http://a.test/x.pdf", b"%PDF-1.4 ...", Content_Type="application/pdf")
     ((found,), _) = exported(collection.directory)
     assert (found["content_type"], found["title"], found["text"]) == ("application/pdf", "", "")
+
+
+def test_only_documents_of_a_least_relevance_are_exported(collection: Collection) -> None:
+    for path, relevance in (("low", 0.25), ("high", 0.75), ("none", None)):
+        collection.add(f"http://a.test/{path}", f"<p>{path}".encode(), relevance=relevance, Content_Type="text/html")
+    objects, _ = exported(collection.directory)
+    assert {found["text"]: found.get("relevance") for found in objects} == {"low": 0.25, "high": 0.75, "none": None}
+    assert ["relevance" in found for found in objects] == [True, True, False]
+    objects, messages = exported(collection.directory, "--min-relevance", "0.5", "--fields", "text,relevance")
+    assert [(found["text"], found["relevance"]) for found in objects] == [("high", 0.75)]
+    assert messages == "1 documents, 0 duplicates, up to version 3\n"
 
 
 def test_no_character_of_a_document_breaks_its_line(collection: Collection) -> None:

@@ -12,7 +12,7 @@ from scrapy.exporters import JsonLinesItemExporter
 
 from crawler.engine.item_exporters import JsonLinesExporter
 from crawler.export.documents import fields_of, json_line
-from crawler.export.fields import PAGE_FIELDS
+from crawler.export.fields import PAGE_FIELDS, TOPIC_FIELDS
 from tests.export.entries import document
 
 
@@ -31,6 +31,13 @@ def test_a_page_is_written_as_it_is_exported_and_says_what_scrapys_exporter_says
     assert line == json_line(document("http://a.example/", title="Één \u2028 page", text="<p>\x00\x7f潮だまり " * 50))
     assert json.loads(line) == json.loads(written(JsonLinesItemExporter, PAGE))
     assert len(line.decode().splitlines()) == 1
+
+
+def test_a_page_of_a_crawl_with_a_topic_is_written_as_it_is_exported() -> None:
+    page = document("http://a.example/", title="Één", relevance=0.5)
+    item = fields_of(page)
+    assert item.keys() == PAGE_FIELDS | TOPIC_FIELDS
+    assert written(JsonLinesExporter, item) == json_line(page) != written(JsonLinesItemExporter, item)
 
 
 @pytest.mark.parametrize(

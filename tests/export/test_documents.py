@@ -65,6 +65,13 @@ def test_blocks_come_with_their_weight() -> None:
     ]
 
 
+@pytest.mark.parametrize(("relevance", "written"), [(0.123_449, "0.1234"), (1.0, "1.0"), (0.0, "0.0")])
+def test_the_relevance_stands_after_the_tier(relevance: float, written: str) -> None:
+    line = json_line(exported(relevance=relevance)).decode()
+    assert f'"tier":"compared","relevance":{written},"anchors":' in line
+    assert json_line(exported()).decode() == line.replace(f'"relevance":{written},', "")
+
+
 def test_a_deletion_says_what_was_deleted() -> None:
     line = json_line(DeletedDocument(version=9, key=Key(1, 2), url="http://a.test/x", evidence=DeletionEvidence.GONE))
     assert json.loads(line) == {

@@ -371,11 +371,14 @@ def test_one_bad_document_for_solr_is_found_in_few_requests() -> None:
 
 def test_field_names_for_solr_end_with_their_type() -> None:
     with served("solr") as (sink, engine, _):
-        sink.put(page(1, 7, similarity=1.0, metadata={"canonical": "x" * 40_000, "author": "y" * 40_000}))
+        sink.put(
+            page(1, 7, similarity=1.0, relevance=1.0, metadata={"canonical": "x" * 40_000, "author": "y" * 40_000})
+        )
         assert sink.acknowledge() == []
         (_, document) = engine.documents[name_of(1)]
     assert document["fetched_at_dt"] == "1970-01-12T13:46:40.250000Z"
     assert (document["version_l"], document["similarity_d"], document["noarchive_b"]) == (7, 1.0, False)
+    assert document["relevance_d"] == 1.0
     assert len(document["author_txt"]) == 40_000
     assert "canonical_s" not in document  # too long for a term
 
@@ -403,7 +406,7 @@ def test_vespa_gets_times_as_numbers() -> None:
 
 def test_the_schema_for_vespa_has_every_field_that_is_sent() -> None:
     with served("vespa") as (sink, engine, _):
-        sink.put(page(1, 1))
+        sink.put(page(1, 1, relevance=0.5))
         sink.acknowledge()
         (_, document) = engine.documents[name_of(1)]
     schema = (Path(__file__).resolve().parents[2] / "data/ops/vespa/page.sd").read_text()

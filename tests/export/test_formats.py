@@ -82,7 +82,7 @@ def test_jsonl_has_only_the_chosen_and_the_required_fields() -> None:
 
 
 def test_every_field_of_a_line_can_be_chosen() -> None:
-    everything = exported(blocks=[TextBlock("a", "p", 0, 1.0)], links=[])
+    everything = exported(blocks=[TextBlock("a", "p", 0, 1.0)], links=[], relevance=0.5)
     names = {name for document in lines(written("jsonl", everything, DELETION)) for name in document}
     assert names == set(FIELDS)
 

@@ -34,11 +34,18 @@ def table(*entries: ExportEntry, **options: Any) -> pa.Table:
 
 def test_a_row_has_the_fields_of_a_json_line() -> None:
     everything = exported(
-        blocks=[TextBlock("one", "h1", 0, 0.91234)], links=[OutLink(Key(5, 6), "http://c.test/", "see", "nofollow")]
+        blocks=[TextBlock("one", "h1", 0, 0.91234)],
+        links=[OutLink(Key(5, 6), "http://c.test/", "see", "nofollow")],
+        relevance=0.25,
     )
     (row,) = table(everything).to_pylist()
     fetched = datetime(1970, 1, 12, 13, 46, 40, 250_000, UTC)
     assert row == fields_of(everything) | {"fetched_at": fetched, "deleted": False, "evidence": None, "target": None}
+
+
+def test_the_relevance_of_a_crawl_without_a_topic_is_null() -> None:
+    found = table(exported(), exported(relevance=0.0)).column("relevance")
+    assert (found.type, found.to_pylist()) == (pa.float64(), [None, 0.0])
 
 
 def test_a_deletion_is_a_row_with_deleted_true() -> None:

@@ -20,7 +20,7 @@ from crawler.errors import AlreadyRunning, BadInput, DiskTrouble
 from crawler.export.sink import Checkpoint, Sink, write_checkpoint
 from crawler.items import TextBlock
 from crawler.search import index as index_module
-from crawler.search.index import CHECKPOINT, DOCUMENTS, TantivyIndex, open_index
+from crawler.search.index import CHECKPOINT, DOCUMENTS, TantivyIndex, has_older_index, open_index
 from tests.crawl.runner import ROOT
 from tests.export.entries import deletion, document, feed, left_of
 from tests.export.indexing import EVERY
@@ -207,7 +207,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
         TantivyIndex(tmp_path / "file")
 
 
-@pytest.mark.parametrize("stored", ['{"index":"orbweaver","schema":0}', '{"index":"other","schema":1}', "{", "[]", ""])
+@pytest.mark.parametrize("stored", ['{"index":"orbweaver","schema":99}', '{"index":"other","schema":1}', "{", "[]", ""])
 def test_an_index_of_another_format_is_rebuilt_only_on_request(stored: str, directory: Path) -> None:
     TantivyIndex(directory).close()
     (directory / "schema.json").write_text(stored)
@@ -217,6 +217,21 @@ def test_an_index_of_another_format_is_rebuilt_only_on_request(stored: str, dire
     assert index.is_new
     index.close()
     assert json.loads((directory / "schema.json").read_text())["schema"] == index_module.SCHEMA_VERSION
+
+
+def test_an_index_of_an_older_version_is_told_from_others(directory: Path) -> None:
+    assert not has_older_index(directory)
+    TantivyIndex(directory).close()
+    for schema, is_older in ((1, True), (index_module.SCHEMA_VERSION, False), (99, False)):
+        (directory / "schema.json").write_text(f'{{"index":"orbweaver","schema":{schema}}}')
+        assert has_older_index(directory) is is_older
+    (directory / "schema.json").write_text('{"index":"orbweaver","schema":1}')
+    for refused in (TantivyIndex, open_index):
+        with pytest.raises(BadInput, match=r"older version .*Nothing was changed.*without --no-update"):
+            refused(directory)
+    (directory / "schema.json").write_text("{")
+    with pytest.raises(BadInput, match="--full builds it anew"):
+        has_older_index(directory)
 
 
 def test_a_damaged_index_is_rebuilt_only_on_request(directory: Path) -> None:

@@ -168,6 +168,24 @@ def test_only_documents_of_a_host_or_in_a_language(harbour: Searcher) -> None:
     assert found(harbour, "horn", SearchOptions(host="a.test", language="de")) == []
 
 
+def test_only_documents_of_a_least_relevance(made: Made) -> None:
+    texts = {"none": None, "least": 0.0, "half": 0.5, "most": 1.0}
+    searching = made(
+        document(f"http://a.test/{name}", number, title="Horn", relevance=relevance)
+        for number, (name, relevance) in enumerate(texts.items(), start=1)
+    )
+    for least, names in ((None, [*texts]), (0.0, ["least", "half", "most"]), (0.5, ["half", "most"]), (0.51, ["most"])):
+        hits = searching.search("horn", SearchOptions(per_host=0, min_relevance=least)).hits
+        assert sorted(hit.url.rpartition("/")[2] for hit in hits) == sorted(names)
+        assert all(hit.relevance == texts[hit.url.rpartition("/")[2]] for hit in hits)
+        assert len({hit.score for hit in hits}) == 1
+
+
+def test_no_document_of_a_crawl_without_a_topic_has_a_least_relevance(harbour: Searcher) -> None:
+    assert found(harbour, "horn", SearchOptions(min_relevance=0.0)) == []
+    assert [hit.relevance for hit in harbour.search("louder", ALL).hits] == [None]
+
+
 # ── ranking ──
 
 
