@@ -87,6 +87,9 @@ def _output(
         document = versions[number - 1]
         if opts.all:
             yield _heading(document, number, len(versions))
+            if not document.has_body:
+                yield b"[Only its links and digests are archived.]\n"
+                continue
         text, body = _requested_output(document, read_archived(store, directory, document), reading, opts)
         if is_terminal:
             text, body = _safe_for_terminal(document, text, body)

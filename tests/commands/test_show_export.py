@@ -322,6 +322,44 @@ def test_a_copy_is_shown_with_its_own_headers_and_the_body_of_the_first(collecti
     assert shown(collection.directory, "--text", "http://b.test/") == b"The same words in both places\n"
 
 
+OFF_TOPIC = "http://a.test/off"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("show", *option, OFF_TOPIC) for option in ((), ("--headers",), ("--text",), ("--html",))),
+        ("show", "--version", "2", OFF_TOPIC),
+        ("view", "--no-browser", OFF_TOPIC),
+        ("inspect", OFF_TOPIC),
+        ("duplicates", "find", OFF_TOPIC),
+        ("shell", OFF_TOPIC, "-c", "response"),
+    ],
+    ids=" ".join,
+)
+def test_a_page_off_topic_whose_body_is_not_archived_is_explained(
+    words: tuple[str, ...], collection: Collection
+) -> None:
+    collection.add(OFF_TOPIC, b"<p>On the topic still", relevance=0.7, Content_Type="text/html")
+    collection.add(OFF_TOPIC, b"<p>Off it", at=NOW + 1, relevance=0.1, is_off_topic=True, Content_Type="text/html")
+    result = scrapy(*words, CRAWL_DIR=collection.directory)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{OFF_TOPIC}: off topic, so only its links and digests are archived" in error_line(result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_versions_with_and_without_a_body_are_shown_together(collection: Collection) -> None:
+    for at, is_off_topic in ((NOW, False), (NOW + 1, True), (NOW + 2, False)):
+        page = f"<p>Fetched at {at:.0f}".encode()
+        collection.add(OFF_TOPIC, page, at=at, relevance=0.5, is_off_topic=is_off_topic, Content_Type="text/html")
+    first, second, third = shown(collection.directory, "--all", OFF_TOPIC).decode().split("── version ")[1:]
+    assert first.endswith("<p>Fetched at 1000000\n")
+    assert second.splitlines()[0].startswith("2 of 3: fetched 1970-01-12")
+    assert second.splitlines()[1:] == ["[Only its links and digests are archived.]"]
+    assert third.endswith("<p>Fetched at 1000002\n")
+    assert shown(collection.directory, OFF_TOPIC).endswith(b"<p>Fetched at 1000002")
+
+
 def test_a_head_with_bare_line_feeds_ends_at_its_empty_line(collection: Collection) -> None:
     url, head = "http://a.test/", b"HTTP/1.1 200 OK\nContent-Type: text/plain\n\n"
     with_crlf = b"one\r\n\r\ntwo"
