@@ -94,8 +94,11 @@ class SearchCommand(OrbweaverCommand):
         directory: Path = opts.index or options.crawl.dir / "search"
         if not opts.no_update:
             _update(options, directory, full=opts.full)
-        elif not has_index(directory):
-            raise NoCrawl(f"{directory}: there is no index yet; search without --no-update to build it.")
+        if not has_index(directory):
+            hint = (
+                "search without --no-update to build it" if opts.no_update else "the crawl has fetched no page so far"
+            )
+            raise NoCrawl(f"{directory}: there is no index yet; {hint}.")
         wanted = SearchOptions(
             limit=opts.limit,
             per_host=opts.per_host,

@@ -227,3 +227,10 @@ def test_without_a_crawl_or_an_index_a_search_is_refused(tmp_path: Path) -> None
     assert result.returncode == 69
     assert "there is no index yet" in error_line(result.stderr)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_before_the_first_page_there_is_nothing_to_search(collection: Collection, tmp_path: Path) -> None:
+    for words in ((), ("--json",)):
+        result = scrapy("search", "paraffin", *words, CRAWL_DIR=tmp_path)
+        assert (result.returncode, result.stdout) == (69, "")
+        assert "there is no index yet; the crawl has fetched no page so far" in error_line(result.stderr)
