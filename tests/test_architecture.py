@@ -16,7 +16,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 
 GROUND = {"items", "errors", "files", "clock", "system"}  # all floors may import these
-STAGES = {"frontier", "fetch", "parse", "duplicates", "archive", "export", "search"}
+STAGES = {"frontier", "fetch", "parse", "duplicates", "archive", "export", "search", "focus"}
 STORES = {"stores"}
 ENGINES = ("crawler.stores.sqlite",)  # reached only through the contract and `crawler.stores.open`
 # The second floor: each part with those of its own floor that it may import.
@@ -87,7 +87,7 @@ def allowed_in(part: str) -> set[str]:
         return GROUND | {"urls"} | STAGES
     if part in CRAWL:
         below = GROUND | {"urls"} | STAGES | STORES
-        return (GROUND | {"urls", "frontier", "stores"} if part == "monitor" else below) | CRAWL[part]
+        return (GROUND | {"urls", "frontier", "focus", "stores"} if part == "monitor" else below) | CRAWL[part]
     return {part_of(path) for path in FILES}
 
 
