@@ -25,7 +25,7 @@ from crawler.errors import CrawlError, Misconfigured
 _OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE")
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS")
 # Before all pipelines of the project, which thus see pages that are stored, as dicts, and the items of its spiders.
-_PIPELINES = dict(zip(ours.ITEM_PIPELINES, (-300, -200, -100), strict=True))
+_PIPELINES = dict(zip(ours.ITEM_PIPELINES, (-300, -250, -200, -100), strict=True))
 
 
 class Orbweaver:

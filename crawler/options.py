@@ -36,6 +36,7 @@ LAST_PORT = 65_535
 PROXY_SCHEMES = ("http", "https", "socks5")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 HEAD_POLICIES = ("auto", "always", "never")
+FOCUS_ARCHIVES = ("all", "kept")
 
 
 class Settings(Protocol):
@@ -115,6 +116,16 @@ class ContentOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FocusOptions:
+    """FOCUS_*: which pages of a focused crawl are kept, and which links are followed."""
+
+    keep: float
+    archives_all: bool
+    follow: float
+    explore: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsOptions:
     """METRICS_*: where Prometheus reads the metrics of a run."""
 
@@ -132,6 +143,7 @@ class Options:
     urls: UrlOptions  # URL_*, SCOPE, CRAWL_MAX_DEPTH
     reading: Reading  # EXTRACTOR*, LINKS_*
     duplicates: DuplicateRule  # DUPLICATE_*
+    focus: FocusOptions
     politeness: Politeness  # POLITENESS_*, OWN_HOSTS, BANDWIDTH_HOST_LIMIT
     bandwidth_limit: float
     budgets: Budgets  # BUDGET_*
@@ -181,6 +193,7 @@ class Options:
             urls=_urls(read, own_hosts, contact),
             reading=_reading(read),
             duplicates=_duplicates(read),
+            focus=_focus(read),
             politeness=_politeness(read, own_hosts),
             bandwidth_limit=read.number("BANDWIDTH_LIMIT"),
             budgets=_budgets(read),
@@ -252,6 +265,12 @@ class _Reader:
 
     def count(self, name: str, *, least: float = 0) -> int:
         return int(self.number(name, least=least, whole=True))
+
+    def share(self, name: str) -> float:
+        number = self.number(name)
+        if number > 1:
+            raise Misconfigured(f"{name}={number:g}: must be from 0 to 1.")
+        return number
 
     def flag(self, name: str) -> bool:
         value = str(self._value(name)).strip().lower()
@@ -467,6 +486,18 @@ def _duplicates(read: _Reader) -> DuplicateRule:
         threshold=threshold,
         shingle=read.count("DUPLICATE_SHINGLE", least=1),
         links=read.flag("DUPLICATE_LINKS"),
+    )
+
+
+def _focus(read: _Reader) -> FocusOptions:
+    archive = read.text("FOCUS_ARCHIVE")
+    if archive not in FOCUS_ARCHIVES:
+        raise Misconfigured(f"FOCUS_ARCHIVE={archive!r}: must be one of {', '.join(FOCUS_ARCHIVES)}.")
+    return FocusOptions(
+        keep=read.share("FOCUS_KEEP"),
+        archives_all=archive == "all",
+        follow=read.share("FOCUS_FOLLOW"),
+        explore=read.share("FOCUS_EXPLORE"),
     )
 
 

@@ -33,10 +33,11 @@ DOWNLOAD_HANDLERS = {"http": "crawler.engine.handler.CurlHandler", "https": "cra
 # Scrapy's own spider middlewares are off.
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 SPIDER_MIDDLEWARES = {"crawler.middlewares.start.StartMiddleware": 100}  # what a spider starts with are seeds
-# 5. The page is examined, marked for the search for near-duplicates, and stored. Without the second pipeline only
-# exact copies are found.
+# 5. The page is examined, judged by the topic of a focused crawl, marked for the search for near-duplicates, and
+# stored. Without the third pipeline only exact copies are found.
 ITEM_PIPELINES = {
     "crawler.pipelines.extract.ExtractPipeline": 100,
+    "crawler.pipelines.relevance.RelevancePipeline": 300,
     "crawler.pipelines.duplicates.DuplicatesPipeline": 500,
     "crawler.pipelines.store.StorePipeline": 900,
 }
@@ -114,6 +115,17 @@ LINKS_IN_TEXT = False  # follow URLs that stand in the text without being links
 DUPLICATE_THRESHOLD = 0.9
 DUPLICATE_SHINGLE = 5  # words of a shingle
 DUPLICATE_LINKS = True  # follow the links of duplicates; they may lead to something new
+
+# ── Focused crawling: `scrapy crawl focused -a topic=NAME` stays on a topic (`scrapy topic train`) ────────────────────────
+# Relevance from 0 to 1 from which a page is on topic. Pages below are not exported; .5 = as likely on topic as not.
+FOCUS_KEEP = 0.5
+# What is archived of pages below: all, or with kept only their digests, links and relevance. Their bodies are fetched
+# again if the topic changes.
+FOCUS_ARCHIVE = "all"
+# Links are followed freely whose worth is at least this share of the mean relevance of the pages fetched lately; 0 =
+# all links, the best ones first.
+FOCUS_FOLLOW = 0.5
+FOCUS_EXPLORE = 0.05  # share of the visits that goes to other links while better ones wait
 
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
 POLITENESS_MIN_DELAY = 5.0  # seconds that a host rests at least after each answer; less than 1 only for OWN_HOSTS

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from crawler.archive.reading import read_block
+from crawler.archive.reading import read_block, read_block_at
 from crawler.content.answers import ArchivedAnswer
 from crawler.errors import CrawlError, DiskTrouble
 from crawler.files import PLACE
@@ -18,6 +19,7 @@ from crawler.stores.contract.store import Store
 from crawler.stores.open import open_store
 from crawler.urls.keys import key_of
 
+_OUTLINK = re.compile(rb"^outlink: (\S+) L\r?$", re.MULTILINE)
 _HEAD = re.compile(rb".*?\r?\n\r?\n", re.DOTALL)  # some servers end their lines with LF alone
 
 
@@ -34,6 +36,15 @@ def read_archived(store: Store, directory: Path, document: DocumentRow) -> Archi
         assert first is not None, "documents are never removed from under their copies"
         _, body = _parts(_block(store, directory, first.position))
     return ArchivedAnswer(url=document.url, head=head, body=body)
+
+
+def read_outlinks(store: Store, directory: Path, document: DocumentRow) -> list[str]:
+    """Return the URLs to which a page linked when it was fetched, from the archive, or raise `DiskTrouble`."""
+    place = document.position
+    offset = place.offset + place.length if document.has_body else place.offset  # the record behind that of the answer
+    block = _from_any_directory(store, directory, lambda where: read_block_at(where, place.segment, offset))
+    is_answer = block.startswith(b"HTTP/")  # of another visit; this one's has no metadata
+    return [] if is_answer else [url.decode("utf-8", "surrogateescape") for url in _OUTLINK.findall(block)]
 
 
 def newest_archived(options: Options, text: str) -> tuple[ArchivedAnswer, DocumentRow]:
@@ -70,14 +81,20 @@ def _why_not_archived(store: Store, url: str) -> str:
 
 
 def _block(store: Store, directory: Path, place: ArchivePosition) -> bytes:
+    return _from_any_directory(
+        store, directory, lambda where: read_block(where, place.segment, place.offset, place.length)
+    )
+
+
+def _from_any_directory(store: Store, directory: Path, read: Callable[[Path], bytes]) -> bytes:
     try:
-        return read_block(directory, place.segment, place.offset, place.length)
+        return read(directory)
     except DiskTrouble:
         # A crawl that runs may have given the file its name just while it was looked for; or another crawl directory
         # of this store has written it.
         for other in (directory, *_other_directories(store, directory)):
             with suppress(DiskTrouble):
-                return read_block(other, place.segment, place.offset, place.length)
+                return read(other)
         raise
 
 

@@ -29,7 +29,7 @@ from crawler.engine.scheduler import FrontierScheduler
 from crawler.engine.seeds import add_seeds, seeds_of_argument
 from crawler.engine.session import Components, attach
 from crawler.engine.signals import QuickSignals
-from crawler.engine.spiders import check_arguments
+from crawler.engine.spiders import check_arguments, topic_of
 from crawler.engine.wiring import crawl_options
 from crawler.errors import CrawlError, DiskTrouble, Misconfigured
 from crawler.extensions.metrics import MetricsPublication, write_last_run
@@ -124,7 +124,8 @@ class CrawlCommand(ReadableHelp, BaseRunSpiderCommand):
         self._is_stdout_taken = any(uri.startswith("stdout:") for uri in feeds)
         argument, canonicalize = arguments.get("seeds", ""), options.urls.new_policy().canonicalize
         seeds = list(seeds_of_argument(argument, with_scheme(canonicalize) if self._guesses_scheme else canonicalize))
-        session = Session.open(options, join=self._join, expected=self._workers)
+        topic = topic_of(crawler.spidercls, arguments)
+        session = Session.open(options, join=self._join, expected=self._workers, topic=topic)
         try:
             add_seeds(session, seeds)
             session.seeds_argument = argument

@@ -11,12 +11,14 @@ from typing import NamedTuple
 from scrapy.exceptions import UsageError
 
 from crawler.clock import steady_clock
+from crawler.collection.topics import TOPIC_FACT
 from crawler.engine.command import OrbweaverCommand, as_called, exit_code_of, lines_on_settings
 from crawler.items import State
 from crawler.monitor.host import print_host
 from crawler.monitor.run_settings import settings_of_last_run
 from crawler.monitor.terminal import escape_controls
 from crawler.monitor.text import account_data, in_directory, next_due, plural, span_of
+from crawler.monitor.topic import topic_data, topic_lines
 from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.crawl import CrawlAccount
 from crawler.stores.contract.log import LARGEST_LOG
@@ -24,10 +26,11 @@ from crawler.stores.contract.partitions import WorkerStatus
 from crawler.stores.open import open_store, read_log
 from crawler.system import command_of
 from crawler.urls.credentials import without_credentials
-from crawler.worker.startup import last_politeness
+from crawler.worker.startup import last_politeness, spider_of
 from crawler.worker.supervisor import line_of
 
 _LOOKS, _LOOK_EVERY = 3, 0.2  # further looks at who reads the store, and seconds before each
+_POINTS, _BEST = 32, 3  # points of the harvest curve; sources and sections that are listed
 _LONGEST_COMMAND = 100  # characters of the command line of a process that are shown
 
 
@@ -41,8 +44,8 @@ class StatusCommand(OrbweaverCommand):
     def long_desc(self) -> str:
         return (
             "Print the workers that crawl in CRAWL_DIR, what each has done and what limits its speed; how many URLs "
-            "are waiting, leased (being fetched) or parked, and for which reasons; what is archived; and when the next "
-            "URL is due. The command only reads; a running crawl is not disturbed. Example: scrapy status -s "
+            "are waiting, leased (being fetched) or parked, and for which reasons; what is archived; when the next URL "
+            "is due; and in a focused crawl how many pages are on topic, and where they were found. The command only reads; a running crawl is not disturbed. Example: scrapy status -s "
             "CRAWL_DIR=data/crawl"
         )
 
@@ -71,6 +74,8 @@ class StatusCommand(OrbweaverCommand):
             if host is not None:
                 return print_host(store, last_politeness(store, options.politeness), host, as_json=as_json)
             facts = store.crawl.facts()
+            with store.survey() as survey:
+                topic = topic_data(survey, facts.get(TOPIC_FACT, ""), _POINTS, _BEST)
             account, segments, workers, size = (
                 store.crawl.account(),
                 store.archive.segments(),
@@ -83,9 +88,12 @@ class StatusCommand(OrbweaverCommand):
         now = steady_clock()()
         if as_json:
             used = settings_of_last_run(facts)
-            print(json.dumps(_as_data(account, segments, workers, size, now) | {"settings": used} | log.as_data()))
+            data = _as_data(account, segments, workers, size, now) | {"topic": topic, "settings": used}
+            print(json.dumps(data | log.as_data()))
         else:
-            lines = [*_lines(str(options.crawl.dir), account, segments, workers, size, now), *_log_lines(log)]
+            where, spider = str(options.crawl.dir), spider_of(facts)
+            lines = [*_lines(where, spider, account, segments, workers, size, now), *_log_lines(log)]
+            lines += [f"  {line}" for line in topic_lines(topic)] if topic is not None else []
             print(as_called("\n".join([*lines, *(f"  {line}" for line in lines_on_settings(self.settings, facts))])))
         return 0
 
@@ -142,7 +150,13 @@ def _cut(command: str) -> str:
 
 
 def _lines(
-    where: str, account: CrawlAccount, segments: list[SegmentState], workers: list[WorkerStatus], size: int, now: float
+    where: str,
+    spider: str,
+    account: CrawlAccount,
+    segments: list[SegmentState],
+    workers: list[WorkerStatus],
+    size: int,
+    now: float,
 ) -> Iterator[str]:
     yield f"Crawl in {where}"
     for worker in workers:
@@ -167,7 +181,7 @@ def _lines(
         for of, reason, count in account.by_reason:
             if of is state:
                 yield f"  {state.name.lower():8} {count:9,}  {reason.name.lower():20} {reason.meaning}"
-    yield f"  {next_due(account, now, f'scrapy crawl web {in_directory(where)}')}"
+    yield f"  {next_due(account, now, f'scrapy crawl {spider} {in_directory(where)}')}"
 
 
 def _as_data(

@@ -20,6 +20,7 @@ from crawler.monitor.text import date_of, in_directory, span_of
 from crawler.monitor.unreachable import no_answer
 from crawler.options import Options
 from crawler.parse.charset import SOURCE_DESCRIPTIONS
+from crawler.report.url_topic import UrlTopic
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import HostRow, UrlRow
@@ -28,7 +29,7 @@ from crawler.urls.canonical import RuleStep, resolve
 from crawler.urls.hosts import host_of, origin_of
 from crawler.urls.keys import key_of
 from crawler.urls.scope import SCOPE_REASONS
-from crawler.worker.startup import last_politeness
+from crawler.worker.startup import last_politeness, spider_of
 
 _SHOWN = 5  # duplicates
 
@@ -44,8 +45,9 @@ class WhyCommand(OrbweaverCommand):
         return (
             "Print how a URL was found, in which state it is and why, its hints (sitemaps, feeds, validators) and how "
             "reliable they are, what robots.txt says of it, how its last visit ended, its priority and what it waits "
-            "for, its budgets, where it is archived, and of what it is a duplicate. The command only reads; a running "
-            "crawl is not disturbed. Example: scrapy why http://www.example.com/"
+            "for, its budgets, where it is archived, and of what it is a duplicate; in a focused crawl also how relevant "
+            "it is and by which words, or what the links to it are worth. The command only reads; a running crawl is "
+            "not disturbed. Example: scrapy why http://www.example.com/"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -96,12 +98,13 @@ def explain(store: Store, options: Options, steps: Sequence[RuleStep], url: str)
         yield _last_visit(row)
     yield from _robots(store, url, now)
     yield from _no_answer(store, row)
+    topic = UrlTopic(store, options)
     if row.state is State.WAITING:
-        is_fifo = store.crawl.facts().get("order") == Order.FIFO
-        yield "priority: none; URLs are visited in the order found (ORDER=fifo)" if is_fifo else _priority(row)
+        yield from _why_then(store, topic, row)
         yield from _waits_for(store, options, row, now)
     if row.reason is Reason.OVER_BUDGET:
         yield from _budgets(store, options.budgets, row, now)
+    yield from topic.relevance_lines(row)
     yield from _archived(store, row)
 
 
@@ -217,6 +220,16 @@ def _no_answer(store: Store, row: UrlRow) -> Iterator[str]:
         yield f"  {cause.hint}"
 
 
+def _why_then(store: Store, topic: UrlTopic, row: UrlRow) -> Iterator[str]:
+    """Say why a waiting URL is visited before or after others."""
+    if store.crawl.facts().get("order") == Order.FIFO:
+        yield "priority: none; URLs are visited in the order found (ORDER=fifo)"
+    elif topic.decides_priority and row.kind is Kind.PAGE:
+        yield from topic.priority_lines(row, _priority(row))
+    else:
+        yield _priority(row)
+
+
 def _priority(row: UrlRow) -> str:
     """Say the priority level of a URL and the parts from which it is computed."""
     if row.due == 0:
@@ -245,7 +258,10 @@ def _waits_for(store: Store, options: Options, row: UrlRow, now: float) -> Itera
     elif clock.next_visit > now:
         yield f"waits for its host: {name} is in its delay for another {span_of(clock.next_visit - now)}"
     else:
-        yield f"waits for its turn: {name} may be visited now (scrapy crawl web {in_directory(options.crawl.dir)})"
+        yield (
+            f"waits for its turn: {name} may be visited now (scrapy crawl {spider_of(store.crawl.facts())} "
+            f"{in_directory(options.crawl.dir)})"
+        )
     yield f"  {name} {_delay_of(name, clock, options.politeness)}"
     if group := options.politeness.group_of(name):
         delay = store.frontier.gates().get(group, 0.0) - now

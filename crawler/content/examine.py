@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from crawler.archive.records import visit_records
 from crawler.content.readers import READERS, ReadAnswer, UnpackedAnswer
+from crawler.content.relevance import RelevanceJudge
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.duplicates.page_sketch import page_sketch
 from crawler.duplicates.template import template_fingerprint
@@ -34,12 +35,14 @@ _LONGEST_VALIDATOR = 500
 _SOFT_404_SIMILARITY = 0.8  # share of words in common with the host's page for missing URLs, at least
 
 
-def examine(visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRule) -> Visited:
+def examine(
+    visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRule, relevance: RelevanceJudge | None = None
+) -> Visited:
     """Return the visit with what its answer contains: page, links, redirect target, sketch and WARC records.
 
     1. The target of a redirect is judged. An answer to HEAD, or of a type that is not read, is done then.
     2. The codings of the body are undone, and its digests computed.
-    3. The first reader of `READERS` that accepts the answer parses it.
+    3. The first reader of `READERS` that accepts the answer parses it; in a focused crawl, page and links are scored.
     4. Robots directives, a login form or the host's soft 404 may keep it out of the index.
     5. A page with text gets a sketch for near-duplicates.
     6. Request, response and links become WARC records.
@@ -51,7 +54,7 @@ def examine(visited: Visited, scope: Scope, reading: Reading, rule: DuplicateRul
         visited = _judge_redirect(visited, scope)
     if fetched.request.startswith(b"HEAD ") or visited.reason is Reason.UNWANTED_TYPE:
         return visited  # there is no body to archive
-    answer = _unpack(visited.visit, fetched, scope, reading)
+    answer = _unpack(visited.visit, fetched, scope, reading, relevance)
     page, verdict = answer.page, None
     if visited.outcome is Outcome.FETCHED and visited.visit.kind is not Kind.ROBOTS:
         page, verdict = _read(answer)
@@ -75,7 +78,9 @@ def with_text_if_kept(visited: Visited) -> Visited:
     return replace(visited, page=replace(visited.page, text=text))
 
 
-def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> UnpackedAnswer:
+def _unpack(
+    visit: Visit, fetched: Fetched, scope: Scope, reading: Reading, relevance: RelevanceJudge | None
+) -> UnpackedAnswer:
     headers = fetched.headers
     content_type = next((value for name, value in headers if name == "content-type"), "")
     plain = plain_body(fetched.body, headers, limit=MOST_BYTES + 1 if visit.kind is Kind.SITEMAP else MOST_DECODED)
@@ -88,7 +93,9 @@ def _unpack(visit: Visit, fetched: Fetched, scope: Scope, reading: Reading) -> U
         last_modified=_validator(headers, "last-modified"),
     )
     of_headers = directives.from_headers(value for name, value in headers if name == "x-robots-tag")
-    return UnpackedAnswer(page, plain.data, content_type, None, visit, of_headers, scope, reading, fetched.ended)
+    return UnpackedAnswer(
+        page, plain.data, content_type, None, visit, of_headers, scope, reading, fetched.ended, relevance
+    )
 
 
 def _read(answer: UnpackedAnswer) -> tuple[Page, Reason | None]:

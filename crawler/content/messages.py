@@ -15,7 +15,7 @@ from crawler.urls.scope import UrlOptions
 
 FRAME = struct.Struct("!IB")  # length of the message, its kind
 # Kinds of message. The answer to CONFIGURE says what the system does not limit; LIBRARIES counts messages of libraries.
-CONFIGURE, SEEDS, EXAMINE, COMPARE, LEARN_TEMPLATE, LIBRARIES = 1, 2, 3, 4, 5, 6
+CONFIGURE, SEEDS, EXAMINE, COMPARE, LEARN_TEMPLATE, LIBRARIES, MODEL = 1, 2, 3, 4, 5, 6, 7
 
 
 class ContentConfiguration(msgspec.Struct, array_like=True):

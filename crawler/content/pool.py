@@ -25,12 +25,14 @@ from crawler.content.messages import (
     FRAME,
     LEARN_TEMPLATE,
     LIBRARIES,
+    MODEL,
     SEEDS,
     ComparisonTask,
     ContentConfiguration,
     ExaminedPage,
     TemplateTask,
 )
+from crawler.content.relevance import FocusModel
 from crawler.content.similarity import TemplatedAnswer
 from crawler.errors import CrawlError
 from crawler.items import Reason, Visited
@@ -69,6 +71,7 @@ class ContentPool:
         self._timeout = timeout  # seconds of real time for a page
         self.said = Counter() if said is None else said
         self._seeds: list[str] = []
+        self._model: FocusModel | None = None  # of a focused crawl
         self._processes: list[_ContentProcess] = []
         self._waiting: deque[_Job] = deque()
         self._failed_starts = 0
@@ -87,6 +90,14 @@ class ContentPool:
         self._seeds.extend(seeds)
         for process in self._processes:
             process.send(SEEDS, _encode(seeds))
+
+    def update_model(self, model: FocusModel) -> None:
+        """Judge pages and links by what a focused crawl has learned; an empty topic is the one before."""
+        topic = model.topic or (self._model.topic if self._model is not None else b"")
+        self._model = FocusModel(topic, model.links)
+        message = _encode(model)
+        for process in self._processes:
+            process.send(MODEL, message)
 
     def waiting(self) -> int:
         """Return how many pages wait for a process."""
@@ -212,7 +223,7 @@ class ContentPool:
     def _start_process(self) -> None:
         process = _ContentProcess(self)
         self._processes.append(process)
-        process.start(self._configuration, self._seeds)
+        process.start(self._configuration, self._seeds, self._model)
 
     def _kill_hanging(self) -> None:
         """Kill processes that exceed their time limit, now and periodically; `process_ended` does the rest."""
@@ -265,7 +276,7 @@ class _ContentProcess(asyncio.Protocol):
         self._buffer = bytearray()
         self._errors = b""  # the end of what it has written to its standard error since its last job
 
-    def start(self, configuration: ContentConfiguration, seeds: Sequence[str]) -> None:
+    def start(self, configuration: ContentConfiguration, seeds: Sequence[str], model: FocusModel | None) -> None:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)  # noqa: FBT003
         with theirs:
@@ -279,6 +290,8 @@ class _ContentProcess(asyncio.Protocol):
             )
         self.send(CONFIGURE, _encode(configuration))
         self.send(SEEDS, _encode(list(seeds)))
+        if model is not None:
+            self.send(MODEL, _encode(model))
         self._connecting = self._loop.create_task(self._connect(ours))
         os.set_blocking(self._stderr, False)
         self._loop.add_reader(self._stderr, self._read_errors)

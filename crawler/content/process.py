@@ -24,12 +24,14 @@ from crawler.content.messages import (
     FRAME,
     LEARN_TEMPLATE,
     LIBRARIES,
+    MODEL,
     SEEDS,
     ComparisonTask,
     ContentConfiguration,
     ExaminedPage,
     TemplateTask,
 )
+from crawler.content.relevance import FocusModel, RelevanceJudge
 from crawler.content.similarity import compare, learn_template
 from crawler.items import Visited
 from crawler.monitor.library_output import MessageCounter
@@ -82,6 +84,7 @@ class _MessageHandler:
         self._reading, self._rule = configuration.reading, configuration.rule
         self._cpu_seconds = configuration.cpu_seconds
         self._hook = _hook(configuration.hook)
+        self._relevance: RelevanceJudge | None = None  # of a focused crawl
         self._visited = msgspec.msgpack.Decoder(Visited)
         self._comparison_task = msgspec.msgpack.Decoder(ComparisonTask)
         self._template_task = msgspec.msgpack.Decoder(TemplateTask)
@@ -92,6 +95,13 @@ class _MessageHandler:
         if kind == SEEDS:
             for seed in msgspec.msgpack.decode(message):
                 self._scope.add(seed)
+            return None
+        if kind == MODEL:
+            model = msgspec.msgpack.decode(message, type=FocusModel)
+            if self._relevance is None:
+                self._relevance = RelevanceJudge(model)
+            else:
+                self._relevance.update(model)
             return None
         limit_cpu(self._cpu_seconds)
         if kind == COMPARE:
@@ -104,7 +114,7 @@ class _MessageHandler:
 
     def _examine(self, visited: Visited) -> bytes:
         self._hook(visited)
-        found = with_text_if_kept(examine(visited, self._scope, self._reading, self._rule))
+        found = with_text_if_kept(examine(visited, self._scope, self._reading, self._rule, self._relevance))
         return self._encoder.encode(
             ExaminedPage(found.outcome, found.reason, found.detail, found.page, found.location, list(found.records))
         )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from crawler.content.lists import list_link, read_feed, read_sitemap
+from crawler.content.relevance import RelevanceJudge
 from crawler.items import Kind, Link, Page, Reason, Refusal, Visit
 from crawler.parse import directives
 from crawler.parse.directives import NONE as NO_DIRECTIVES
@@ -54,6 +55,7 @@ class UnpackedAnswer(NamedTuple):
     scope: Scope
     reading: Reading
     now: float  # when it was fetched
+    relevance: RelevanceJudge | None  # of a focused crawl
 
     @property
     def is_html(self) -> bool:
@@ -114,8 +116,7 @@ def _read_html(answer: UnpackedAnswer) -> ReadAnswer | None:
         now=answer.now,
     )
     robots = directives.merged(answer.directives, html.directives)
-    page = _with_html(answer.page, html, answer.visit, answer.scope, answer.reading, follow=not robots.nofollow)
-    return ReadAnswer(page, robots, html.is_login)
+    return ReadAnswer(_with_html(answer, html, follow=not robots.nofollow), robots, html.is_login)
 
 
 def _read_document(answer: UnpackedAnswer) -> ReadAnswer | None:
@@ -123,9 +124,7 @@ def _read_document(answer: UnpackedAnswer) -> ReadAnswer | None:
     if answer.format is None:
         return None
     document = convert(answer.data, answer.visit.url, answer.content_type)
-    follow = not answer.directives.nofollow
-    page = _with_document(answer.page, document, answer.visit, answer.scope, answer.now, follow=follow)
-    return ReadAnswer(page, answer.directives)
+    return ReadAnswer(_with_document(answer, document, follow=not answer.directives.nofollow), answer.directives)
 
 
 # Tried in this order, until one does not return None. For a new kind of content, add a reader here.
@@ -157,12 +156,14 @@ def _no_list(page: Page, visit: Visit, scope: Scope) -> Page:
     return page if is_page else replace(page, kind=visit.kind)
 
 
-def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Reading, *, follow: bool) -> Page:
+def _with_html(answer: UnpackedAnswer, html: Html, *, follow: bool) -> Page:
     """Return the page with the text, links and metadata of a parsed HTML document."""
+    page, scope, reading = answer.page, answer.scope, answer.reading
     followed = [link for link in html.links if reading.follows(link)] if follow else []
     feeds = [link.url for link in followed if link.rel == "feed"][:MOST_FEEDS]
-    links = _links([link for link in followed if link.rel != "feed"] if feeds else followed, scope, visit.depth + 1)
-    return replace(
+    followed = [link for link in followed if link.rel != "feed"] if feeds else followed
+    links = _links(followed, scope, answer.visit.depth + 1)
+    page = replace(
         page,
         format="html",
         encoding=html.encoding,
@@ -180,21 +181,29 @@ def _with_html(page: Page, html: Html, visit: Visit, scope: Scope, reading: Read
         feeds=[list_link(scope, url) for url in feeds],
         problem=page.problem or html.problem,
     )
+    return _judged(answer, page, followed)
 
 
-def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, now: float, *, follow: bool) -> Page:
+def _judged(answer: UnpackedAnswer, page: Page, links: Sequence[HtmlLink]) -> Page:
+    """Return the page with its relevance and the worth of its links, if the crawl has a topic."""
+    return answer.relevance.judge(page, answer.visit.url, links) if answer.relevance is not None else page
+
+
+def _with_document(answer: UnpackedAnswer, document: Document, *, follow: bool) -> Page:
     """Return the page with the text, links and metadata of a converted document."""
+    page, visit, scope, now = answer.page, answer.visit, answer.scope, answer.now
     followed: dict[str, HtmlLink] = {}
     for link in document.links if follow else ():
         url = scope.policy.canonicalize(link.url, visit.url)
         if url is not None and (url not in followed or not followed[url].anchor):
             followed[url] = HtmlLink(url, link.anchor[:LONGEST_ANCHOR], "")
-    links = _links(list(followed.values())[:MOST_LINKS], scope, visit.depth + 1)
+    html_links = list(followed.values())[:MOST_LINKS]
+    links = _links(html_links, scope, visit.depth + 1)
     facts = document.metadata
     others = {name: value[:LONGEST_DESCRIPTION] for name, value in facts.items() if name not in _FIELDS_OF_PAGE}
     published = plausible_date(facts.get("created", ""), now)
     dates = {"published": published, "modified": plausible_date(facts.get("modified", ""), now)}
-    return replace(
+    page = replace(
         page,
         format=document.format,
         encoding=facts.get("encoding", ""),
@@ -209,6 +218,7 @@ def _with_document(page: Page, document: Document, visit: Visit, scope: Scope, n
         links_digest=_links_digest(links),
         problem=page.problem or document.problem,
     )
+    return _judged(answer, page, html_links)
 
 
 def _metadata_fields(metadata: Metadata) -> dict[str, str]:

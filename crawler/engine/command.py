@@ -37,7 +37,7 @@ COMMANDS = "crawler.commands"
 PROGRAM = "ORBWEAVER_PROGRAM"  # environment variable: the name by which the user called us, if it is not scrapy
 _CALL = re.compile(
     r"\bscrapy (?=(?:bench|check|crawl|duplicates|export|fetch|genspider|init|inspect|list|parse|report|search|seed|"
-    r"settings|shell|show|simulate|sitemap|status|urls|view|why|NAME)\b)"
+    r"settings|shell|show|simulate|sitemap|status|topic|urls|view|why|NAME)\b)"
 )
 
 

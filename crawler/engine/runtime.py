@@ -161,6 +161,9 @@ class ScrapyRuntime:
 
     def lease_renewed(self) -> None:
         self.vitals.find_bottleneck()
+        if (model := self._session.take_model()) is not None:
+            for listener in self._session.on_model:
+                listener(model)
         if self._control is not None:
             self._control.look_around()  # other workers have told how many pages they fetched
 

@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 
 from crawler.engine.command import exit_with
 from crawler.engine.run_end import ForeignRun
-from crawler.engine.spiders import refuse_other_commands
+from crawler.engine.spiders import refuse_other_commands, topic_of
 from crawler.engine.wiring import crawl_options
 from crawler.errors import CrawlError
 from crawler.worker.session import Session
@@ -52,7 +52,8 @@ def components_of(crawler: Crawler) -> Components:
     if found is None:
         try:
             refuse_other_commands(crawler)
-            found = attach(crawler, Session.open(crawl_options(crawler.settings)))
+            topic = topic_of(crawler.spidercls, vars(crawler.spider) if crawler.spider is not None else {})
+            found = attach(crawler, Session.open(crawl_options(crawler.settings), topic=topic))
         except CrawlError as error:
             exit_with(error)
         found.foreign_run = ForeignRun(found.session, crawler.spidercls.name)

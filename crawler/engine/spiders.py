@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any
@@ -50,6 +50,13 @@ def check_arguments(spider: type[Spider], given: Iterable[str]) -> None:
             )
 
 
+def topic_of(spider: type[Spider], given: Mapping[str, Any]) -> str | None:
+    """Return the name of the topic that a spider was given; None if it follows all links alike."""
+    if not getattr(spider, "has_topic", False):
+        return None
+    return str(given.get("topic") or getattr(spider, "topic", "") or "")
+
+
 def _arguments_of(spider: type[Spider]) -> set[str]:
     """Return the names that the constructors of a spider take, and those of its attributes that hold values."""
     constructors = [
@@ -66,7 +73,7 @@ def _arguments_of(spider: type[Spider]) -> set[str]:
     values = {
         name for each in own for name, value in vars(each).items() if not callable(value) and not name.startswith("_")
     }
-    return (taken | values) - {"self", "name", "yields_visits", "custom_settings"}
+    return (taken | values) - {"self", "name", "yields_visits", "has_topic", "custom_settings"}
 
 
 def callback_of(spider: Spider) -> Callable[..., Any]:

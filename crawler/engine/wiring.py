@@ -22,6 +22,7 @@ _ROBOTS = "crawler.middlewares.robots.RobotsMiddleware"
 _EXTRACT = "crawler.pipelines.extract.ExtractPipeline"
 _STORE = "crawler.pipelines.store.StorePipeline"
 _HANDLER = "crawler.engine.handler.CurlHandler"
+_RELEVANCE = "crawler.pipelines.relevance.RelevancePipeline"
 _DUPLICATES = "crawler.pipelines.duplicates.DuplicatesPipeline"
 _SINGLE = {
     "SCHEDULER": "crawler.engine.scheduler.FrontierScheduler",
@@ -36,6 +37,9 @@ _REQUIRED = {
 _ORDER = {
     "DOWNLOADER_MIDDLEWARES": [("crawler.middlewares.sitemaps.SitemapsMiddleware", _ROBOTS)],
     "ITEM_PIPELINES": [
+        (_EXTRACT, _RELEVANCE),
+        (_RELEVANCE, _DUPLICATES),
+        (_RELEVANCE, _STORE),
         (_EXTRACT, _DUPLICATES),
         (_DUPLICATES, _STORE),
         (_EXTRACT, _STORE),
@@ -117,7 +121,7 @@ def check_single_components(settings: BaseSettings) -> None:
 def own_pipelines(settings: BaseSettings) -> tuple[Sequence[type], Sequence[type]]:
     """Return the user's own pipelines: those before the one that stores, and those behind it."""
     found = _components(settings, "ITEM_PIPELINES")
-    ours = [load_object(path) for path in (_EXTRACT, _DUPLICATES, _STORE)]
+    ours = [load_object(path) for path in (_EXTRACT, _RELEVANCE, _DUPLICATES, _STORE)]
     at = _position(found, _STORE) or 0
     is_own = [not any(_derives(pipeline, our) for our in ours) for pipeline in found]
     before = [pipeline for pipeline, own in zip(found[:at], is_own[:at], strict=True) if own]

@@ -119,6 +119,7 @@ class Progress:
             new_urls=record.new_urls,
             duplicates=record.duplicates,
             near_duplicates=record.near_duplicates,
+            harvest=record.judged.as_data(),
             bytes_received=record.bytes_received,
             pages_a_second=pages_a_second,
             bytes_a_second=bytes_a_second,

@@ -11,9 +11,15 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 LEVELS = 8
-STEPS = 8  # inside a level, less is sooner; all URLs are at step 0 for now
+STEPS = 8  # inside a level, less is sooner; only focused crawls use others than 0
 MOST_INLINKS = 2**LEVELS - 1  # more do not change the level
+_LEAST_SCORE = 1e-6
+_FIRST_LOG_ODDS = 4.0  # of a link in the first place; those of the last place begin at -5.8
+_LOG_ODDS_OF_STEP = 10 / (LEVELS * STEPS)
 _FIRST_LINK_LEVEL = 2  # levels left free between a seed and what it links to, for URLs that other sites link to
 
 
@@ -66,6 +72,36 @@ def _freshness_part(visits: int, changes: int) -> int:
     if visits >= 2 and 2 * changes >= visits - 1:
         return -1
     return 1 if visits >= 4 and not changes else 0
+
+
+class Place(NamedTuple):
+    """Where a URL waits in a focused crawl: its level, and its step inside it."""
+
+    level: int
+    step: int
+
+
+def places_of(scores: NDArray[np.floating]) -> NDArray[np.int64]:
+    """Return the number of the place, level × STEPS + step, of URLs by the scores of the links to them, from 0 to 1.
+
+    Places are equal steps of the log-odds: most links are worth little, and differ by them as much as good ones do.
+
+    >>> places_of(np.array([1.0, 0.5, np.nan])).tolist()
+    [0, 25, 63]
+    """
+    inside = np.minimum(np.fmax(scores, _LEAST_SCORE), 1 - _LEAST_SCORE)  # NaN becomes the least
+    steps = (_FIRST_LOG_ODDS - np.log(inside / (1 - inside))) / _LOG_ODDS_OF_STEP
+    places: NDArray[np.int64] = np.minimum(np.maximum(steps.astype(np.int64), 0), LEVELS * STEPS - 1)
+    return places
+
+
+def place_of(score: float) -> Place:
+    """Return the place of a URL by the score of the best link to it.
+
+    >>> [tuple(place_of(score)) for score in (1.0, 0.5, 0.1, 0.01, 0.0)]
+    [(0, 0), (3, 1), (4, 7), (6, 7), (7, 7)]
+    """
+    return Place(*divmod(int(places_of(np.array([score]))[0]), STEPS))
 
 
 Draw = Callable[[Sequence[int]], int]  # chooses which of these levels, in ascending order, is served next

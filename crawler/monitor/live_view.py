@@ -6,13 +6,14 @@ contain text of web pages: control characters in them are escaped, and they are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from crawler.items import Reason
+from crawler.monitor.judged_pages import harvest_words
 from crawler.monitor.record import HostGap
 from crawler.monitor.terminal import escape_controls
 from crawler.monitor.vitals import Vitals
@@ -36,6 +37,7 @@ class LiveFacts:
     new_urls: int = 0
     duplicates: int = 0
     near_duplicates: int = 0  # those of the duplicates that are not exact
+    harvest: Mapping[str, int] | None = None  # of a focused crawl, as in the summary
     bytes_received: int = 0
     pages_a_second: float = 0.0
     bytes_a_second: float = 0.0
@@ -73,6 +75,7 @@ def log_line(facts: LiveFacts) -> str:
         f"{facts.visits:,} visits",
         f"{facts.new_urls:,} new URLs",
         _received(facts),
+        *([f"on topic: {harvest_words(facts.harvest)}"] if facts.harvest is not None else []),
         f"{facts.duplicates:,} duplicates ({facts.near_duplicates:,} near)",
         f"{hosts.queued:,} URLs queued, {vitals.in_flight:,} in flight, {vitals.uncommitted:,} to commit",
         f"hosts: {', '.join(_hosts(facts))}",
@@ -119,6 +122,8 @@ def _rows(facts: LiveFacts) -> Iterator[tuple[str, list[str]]]:
     )
     yield "Hosts", list(_hosts(facts))
     yield "Outcomes", list(_outcomes(facts)) or ["none yet"]
+    if facts.harvest is not None:
+        yield "On topic", [harvest_words(facts.harvest)]
     exact = facts.duplicates - facts.near_duplicates
     yield "Duplicates", [f"{exact:,} exact", f"{facts.near_duplicates:,} near"]
     gap = [f"{_gap(facts.closest)}{_warning(facts)}", facts.closest.host] if facts.closest is not None else ["none yet"]

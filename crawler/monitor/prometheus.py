@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from crawler.monitor.record import RunRecord
@@ -98,6 +98,8 @@ class RunCollector(Collector):
         record, now = self._record, self._vitals()
         yield self._visits()
         yield self._library_messages()
+        if record.judged.harvest.pages:
+            yield from self._topic()
         for name, (meaning, total) in _COUNTERS.items():
             yield _counter(name, meaning, total(record), self._labels)
         for name, (meaning, value) in _GAUGES.items():
@@ -119,6 +121,26 @@ class RunCollector(Collector):
         for (outcome, reason), count in list(self._record.outcomes.items()):
             family.add_metric([*self._labels.values(), outcome.name.lower(), reason.name.lower()], count)
         return family
+
+    def _topic(self) -> Iterator[Metric]:
+        """Yield the metrics of a focused crawl."""
+        judged, labels = self._record.judged, self._labels
+        harvest = judged.harvest
+        pages = CounterMetricFamily(
+            f"{PREFIX}_topic_pages", "Pages judged by the topic of the crawl: on or off", labels=[*labels, "topic"]
+        )
+        for topic, count in (("on", harvest.on_topic), ("off", harvest.pages - harvest.on_topic)):
+            pages.add_metric([*labels.values(), topic], count)
+        yield pages
+        meaning = "Share of the last 1,000 judged pages that are on topic"
+        yield _gauge("topic_harvest_ratio", meaning, harvest.last_share, labels)
+        relevance = HistogramMetricFamily(
+            f"{PREFIX}_page_relevance", "Relevance of judged pages to the topic, from 0 to 1", labels=list(labels)
+        )
+        buckets = [(str(bound), count) for bound, count in judged.relevance_histogram()]
+        buckets.append(("+Inf", buckets[-1][1]))
+        relevance.add_metric(list(labels.values()), buckets, judged.relevance)
+        yield relevance
 
     def _library_messages(self) -> Metric:
         family = CounterMetricFamily(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from crawler.frontier.politeness import TROUBLE
 from crawler.items import Fetched, Kind, Outcome, Reason, Visited
+from crawler.monitor.judged_pages import JudgedPages
 
 _SPARING = frozenset({Reason.NOT_MODIFIED, Reason.SAME_HEAD, Reason.UNWANTED_TYPE})
 HOSTS = 20_000  # hosts that have counters of their own; further ones count in the totals only
@@ -70,6 +71,7 @@ class RunRecord:
     pages: int = 0
     duplicates: int = 0
     near_duplicates: int = 0  # those of the duplicates that are not exact
+    judged: JudgedPages = field(default_factory=JudgedPages)  # by the topic of a focused crawl
     new_urls: int = 0
     commits: int = 0
     bytes_received: int = 0
@@ -105,6 +107,7 @@ class RunRecord:
         self.visits += 1
         self.outcomes[visited.outcome, visited.reason] += 1
         self.pages += visited.outcome is Outcome.FETCHED and visited.visit.kind is Kind.PAGE
+        self.judged.record_visit(visited)
         fetched = visited.fetched
         if fetched is not None:
             self.bytes_received += len(fetched.head) + len(fetched.body)

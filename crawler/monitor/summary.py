@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from crawler.items import Outcome
+from crawler.monitor.judged_pages import harvest_words
 from crawler.monitor.record import RunRecord
 from crawler.monitor.text import command_lines, date_of, folded, in_directory, next_due, plural, span_of
 from crawler.stores.contract.crawl import CrawlAccount
@@ -43,6 +44,7 @@ def summary_data(reason: str, seconds: float, record: RunRecord) -> dict[str, An
         ],
         "duplicates": record.duplicates,
         "near_duplicates": record.near_duplicates,
+        "harvest": record.judged.as_data(),
         "new_urls": record.new_urls,
         "spared": asdict(record.spared),
         "bytes": {"received": record.bytes_received, "archived": record.bytes_archived},
@@ -90,6 +92,7 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
         whole[name] = sum(part[name] for part in parts)
     for name in ("bytes", "cpu_seconds", "spared"):
         whole[name] = {key: round(sum(part[name][key] for part in parts), 3) for key in parts[0][name]}
+    whole["harvest"] = _sum_harvests([part["harvest"] for part in parts if part["harvest"] is not None])
     for name in ("loop_lag",):
         whole[name] = {key: max(part[name][key] for part in parts) for key in parts[0][name]}
     said: Counter[str] = Counter()
@@ -107,6 +110,13 @@ def merge_summaries(parts: Sequence[dict[str, Any]], lost: int, seconds: float) 
     whole["seconds"] = round(seconds, 3)
     whole["workers"] = {"ended": len(parts), "lost": lost, "pages": [part["pages"] for part in parts]}
     return whole
+
+
+def _sum_harvests(harvests: Sequence[dict[str, int]]) -> dict[str, int] | None:
+    """Add up the harvests of workers; the last pages are those of each."""
+    if not harvests:
+        return None
+    return {name: sum(harvest[name] for harvest in harvests) for name in harvests[0]}
 
 
 def summary_lines(
@@ -151,6 +161,8 @@ def _account_lines(data: dict[str, Any], account: CrawlAccount, now: float) -> I
     for row in data["outcomes"]:
         mark = " " if row["outcome"] == Outcome.FETCHED.name.lower() else "·"
         yield f"    {mark} {row['visits']:7,}  {row['reason']:20} {row['meaning']}"
+    if data["harvest"] is not None:
+        yield f"  On topic     {harvest_words(data['harvest'])}"
     every, near = data["duplicates"], data["near_duplicates"]
     yield f"  Duplicates   {plural(every, 'page')}: {every - near:,} exact, {plural(near, 'near-duplicate')}"
     yield (

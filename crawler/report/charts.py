@@ -32,6 +32,22 @@ def time_chart(
     return _figure(title, "line", names, drawings, table(["Time", *names], rows))
 
 
+def count_chart(
+    title: str, counts: Sequence[float], lines: Sequence[ChartLine], along: str, unit: str, *, whole: bool = True
+) -> Markup:
+    """Draw values over a number of something as lines; `along` says of what."""
+    ends = "; ".join(f"{line.name}: {number(line.values[-1])}" for line in lines)
+    description = f"{unit} from {number(counts[0])} to {number(counts[-1])} {along}. At the end {ends}."
+    names = [line.name for line in lines]
+    columns = zip(*(line.values for line in lines), strict=True)
+    rows = [[number(at), *map(number, values)] for at, values in zip(counts, columns, strict=True)]
+    drawings = [
+        line_drawing(width, title, description, counts, lines, unit, whole=whole, along=along)
+        for width in (WIDE, NARROW)
+    ]
+    return _figure(title, "line", names, drawings, table([along.capitalize(), *names], rows))
+
+
 def bar_chart(
     title: str,
     bars: Sequence[ChartBar],

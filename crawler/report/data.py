@@ -18,6 +18,8 @@ may be added.
     slowest_hosts, slowest_in_runs  hosts by the time of their last response; by that of their slowest in any run
     refusals                        URLs that are not visited, by site and reason; is_trap marks traps
     coverage                        an estimate of how many pages were not discovered
+    topic                           of a focused crawl: pages judged and on topic, of all and of the last ones, the curve,
+                                    best_sources and best_sections; null if no page was judged
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from crawler.collection.topics import TOPIC_FACT
 from crawler.frontier.politeness import HostClock, Politeness
 from crawler.items import Reason, Tier
 from crawler.monitor.text import account_data
+from crawler.monitor.topic import topic_data
 from crawler.options import Options
 from crawler.report.coverage import coverage
 from crawler.report.times import MOST_SLICES, slice_width
@@ -49,6 +53,7 @@ EXAMPLES = 3
 WORST = 20  # hosts in each list
 MOST = 30  # entries of each other list
 MOST_RUNS = 120
+HARVEST_POINTS = 100
 DEEPEST = 30
 
 TRAPS = frozenset(
@@ -114,6 +119,7 @@ def crawl_data(store: Store, options: Options, now: float) -> dict[str, Any]:
                 for row in survey.refused_counts(REFUSALS, MOST)
             ],
             "coverage": coverage(survey.list_coverage()),
+            "topic": topic_data(survey, store.crawl.facts().get(TOPIC_FACT, ""), HARVEST_POINTS, WORST),
         }
 
 

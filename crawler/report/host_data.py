@@ -12,16 +12,20 @@ sent to the webmaster of the host.
     history, statuses, states, outcomes     as in the report of a crawl
     denied                      how many URLs robots.txt denies, and examples
     last_visits                 the last visits, newest first
+    topic                       of a focused crawl: its pages judged and on topic, the curve, best_sections; or null
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from crawler.collection.topics import TOPIC_FACT
 from crawler.items import ROBOTS_TOKEN, Reason, RobotsFile, State
+from crawler.monitor.topic import topic_data
 from crawler.options import Options
 from crawler.report.data import (
     EXAMPLES,
+    HARVEST_POINTS,
     crawl_limits_data,
     history_data,
     least_rest,
@@ -35,6 +39,7 @@ from crawler.stores.contract.survey import DocumentTrait, StateCount, Survey, Ti
 from crawler.stores.contract.urls import HostRow
 
 LAST_VISITS = 25
+BEST_SECTIONS = 10
 MOST_DENIED = 10  # examples
 MOST_RULES = 65_536  # bytes of a robots.txt that are shown
 
@@ -61,6 +66,7 @@ def host_data(store: Store, options: Options, host: int, now: float) -> dict[str
             "states": states_data([row._replace(examples=row.examples[:EXAMPLES]) for row in state_counts]),
             "outcomes": outcomes_data(survey, host),
             "denied": _denied(state_counts),
+            "topic": _topic(survey, store.crawl.facts().get(TOPIC_FACT, ""), host),
             "last_visits": [
                 visit._asdict() | {"kind": visit.kind.name.lower(), **reason_data(visit.reason)}
                 for visit in survey.last_visits(host, LAST_VISITS)
@@ -116,6 +122,11 @@ def _history(survey: Survey, host: int, span: tuple[float, float] | None) -> dic
         return survey.history(since, width, host)
 
     return history_data(query, *span)
+
+
+def _topic(survey: Survey, name: str, host: int) -> dict[str, Any] | None:
+    data = topic_data(survey, name, HARVEST_POINTS, BEST_SECTIONS, host)
+    return {key: value for key, value in data.items() if key != "best_sources"} if data is not None else None
 
 
 def _denied(state_counts: list[StateCount]) -> dict[str, Any]:

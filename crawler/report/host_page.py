@@ -28,12 +28,14 @@ from crawler.report.parts import (
 from crawler.report.sections import format_request_rate
 from crawler.report.style import CSS
 from crawler.report.times import number, seconds, size
+from crawler.report.topic import NAME, TITLE, topic_section
 
 Data = Mapping[str, Any]
 
 
 def host_page(data: Data) -> str:
     """Write the report of one host as HTML."""
+    drawn = [(name, title, content) for name, title, draw in _SECTIONS if (content := draw(data)) is not None]
     return document(
         f"How {data['host']} was crawled",
         CSS,
@@ -42,9 +44,9 @@ def host_page(data: Data) -> str:
                 "header",
                 element("h1", "How ", untrusted(data["host"]), " was crawled"),
                 paragraph(f"As of {date_or_never(data['made'])}", class_="soft"),
-                contents_list([(name, title) for name, title, _ in _SECTIONS]),
+                contents_list([(name, title) for name, title, _ in drawn]),
             ),
-            element("main", [draw(data) for _, _, draw in _SECTIONS]),
+            element("main", [content for _, _, content in drawn]),
             element(
                 "footer",
                 "Made by scrapy report. This page is about one host only. It loads nothing, and URLs are shown as "
@@ -230,11 +232,12 @@ def _last(data: Data) -> Markup:
     )
 
 
-_SECTIONS: tuple[tuple[str, str, Callable[[Data], Markup]], ...] = (
+_SECTIONS: tuple[tuple[str, str, Callable[[Data], Markup | None]], ...] = (
     ("who", "Who we are", _who),
     ("asked", "What the host requires", _limits),
     ("done", "What we did", _done),
     ("answers", "Responses", _answers),
+    (NAME, TITLE, topic_section),
     ("denied", "Denied by robots.txt", _denied),
     ("last", "Last visits", _last),
 )

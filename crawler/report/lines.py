@@ -1,4 +1,4 @@
-"""Draw line charts over time as SVG."""
+"""Draw line charts over time, or over a number of something, as SVG."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def line_drawing(
     unit: str,
     *,
     whole: bool,
+    along: str = "",  # what `times` are, if they are numbers of something else
 ) -> Markup:
     marks = ticks(max(max(line.values) for line in lines), whole=whole)
     left = 14 + LETTER * max(map(len, axis_labels(marks)))
@@ -61,8 +62,8 @@ def line_drawing(
         description,
         svg_text(0, 14, unit, class_="axis"),
         _value_axis(plane, marks),
-        _time_axis(plane, 6 if width == WIDE else 3),
-        svg_text((plane.left + plane.right) / 2, _HEIGHT - 6, _time_unit(plane), "middle", "axis"),
+        _horizontal_axis(plane, (_count_marks if along else _time_marks)(plane, 6 if width == WIDE else 3)),
+        svg_text((plane.left + plane.right) / 2, _HEIGHT - 6, along or _time_unit(plane), "middle", "axis"),
         [_curve(plane, times, line, place) for place, line in enumerate(lines, 1)],
     )
 
@@ -73,11 +74,19 @@ def _value_axis(plane: _Plane, marks: Sequence[float]) -> Iterator[Markup]:
         yield svg_text(plane.left - 6, plane.y(mark) + 4, label, "end")
 
 
-def _time_axis(plane: _Plane, most: int) -> Iterator[Markup]:
-    """Draw the time axis; labels at the edge are moved so that they stay within the drawing."""
-    for at in clock_ticks(plane.first, plane.last, most):
-        label, x = clock_label(at, plane.span), plane.x(at)
-        half = len(label) * LETTER / 2
+def _time_marks(plane: _Plane, most: int) -> list[tuple[float, str]]:
+    return [(at, clock_label(at, plane.span)) for at in clock_ticks(plane.first, plane.last, most)]
+
+
+def _count_marks(plane: _Plane, most: int) -> list[tuple[float, str]]:
+    marks = ticks(plane.last, most, whole=True)
+    return [(mark, label) for mark, label in zip(marks, axis_labels(marks), strict=True) if mark <= plane.last]
+
+
+def _horizontal_axis(plane: _Plane, marks: Sequence[tuple[float, str]]) -> Iterator[Markup]:
+    """Draw the horizontal axis; labels at the edge are moved so that they stay within the drawing."""
+    for at, label in marks:
+        x, half = plane.x(at), len(label) * LETTER / 2
         yield grid_line(x, _BOTTOM, x, _BOTTOM + 5)
         yield svg_text(min(max(x, half), plane.right + 14 - half), _BOTTOM + 18, label, "middle")
 

@@ -22,6 +22,7 @@ from crawler.stores.contract.commits import CommitSummary, LateCommit, VisitResu
 from crawler.stores.contract.partitions import Assignment, WorkerStatus
 from crawler.stores.contract.store import Store
 from crawler.worker.committer import CommitAnswer
+from crawler.worker.focus_learner import FocusLearner
 from crawler.worker.runtime import PageReader, Runtime, ignore_result
 from crawler.worker.worker import Worker
 
@@ -88,6 +89,7 @@ class Simulation:
 
     owner = "simulation"
     slot = 0
+    learner: FocusLearner | None = None
 
     def __init__(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from crawler.frontier.exploration import Exploration, LevelLimit
 from crawler.frontier.frontier import Frontier, HostLoad
 from crawler.frontier.priority import Draw
 from crawler.items import RobotsFile, Visit
@@ -20,6 +21,7 @@ from crawler.worker.runtime import Runtime, StoreAccess, StoreCalls
 LOOK_EVERY = 0.5  # seconds between two questions to the store for hosts that are due or were seeded by others
 LOOK_WHEN_IDLE = 5.0  # seconds between them, at most, while nothing happens: other processes may add URLs
 MOST_HOSTS = 500  # that are loaded at once
+FOCUSED_QUEUE = 8  # URLs of a host that are loaded at once in a focused crawl: meanwhile better ones may be found
 
 
 class _DueWork(NamedTuple):
@@ -56,6 +58,7 @@ class HostActivation:
         *,
         on_work: Callable[[], None],
         look_when_idle: float,
+        exploration: Exploration | None = None,
     ) -> None:
         self.look_at = 0.0  # when to ask the store next
         self._runtime = runtime
@@ -67,6 +70,7 @@ class HostActivation:
         self._remote_robots = remote_robots
         self._on_work = on_work  # called when something may have become ready
         self._look_when_idle = look_when_idle
+        self._exploration = exploration  # of a focused crawl
         self._is_idle = False  # nothing has happened since the last question
         self._is_stopped = False
         self._entering: set[int] = set()  # hosts whose names are being looked up, or whose addresses are claimed
@@ -104,9 +108,17 @@ class HostActivation:
     def queue_length(self) -> int:
         """Return how many URLs of a host are loaded: the same number in all, however many hosts are active."""
         frontier = self._options.frontier
-        return max(
-            frontier.queue_length * frontier.active_hosts // max(self._frontier.window, frontier.active_hosts), 1
-        )
+        most = frontier.queue_length if self._exploration is None else min(frontier.queue_length, FOCUSED_QUEUE)
+        return max(most * frontier.active_hosts // max(self._frontier.window, frontier.active_hosts), 1)
+
+    def level_limit(self) -> LevelLimit | None:
+        """Return which URLs may be loaded in a focused crawl; None = all."""
+        return self._exploration.limit if self._exploration is not None else None
+
+    def visits_loaded(self, visits: Iterable[Visit], limit: LevelLimit | None) -> None:
+        """Note what was loaded from the store with a limit."""
+        if self._exploration is not None and limit is not None:
+            self._exploration.urls_loaded(sum(visit.level > limit.deepest for visit in visits))
 
     # ── what is due ──
 
@@ -127,10 +139,11 @@ class HostActivation:
             most,
             active,
             self.queue_length(),
+            limit := self.level_limit(),
             list(self._remote_robots.awaited),
             set(self._remote_robots.running),
         )
-        self._calls.run(find, partial(self._take_work, most), kind="activate")
+        self._calls.run(find, partial(self._take_work, most, limit), kind="activate")
 
     def _find_work(
         self,
@@ -138,6 +151,7 @@ class HostActivation:
         most: int,
         active: Collection[int],
         queue_length: int,
+        limit: LevelLimit | None,
         awaited: Sequence[str],
         running: Collection[str],
     ) -> _DueWork:
@@ -147,13 +161,13 @@ class HostActivation:
         return _DueWork(
             seeds=access.new_seeds(),
             urgent=store.frontier.urgent(active, now),
-            loads=store.frontier.activate(owner, now, most, queue_length, active, self._draw) if most else [],
+            loads=(store.frontier.activate(owner, now, most, queue_length, active, self._draw, limit) if most else []),
             next_due=store.frontier.next_due(now),
             robots_visits=_robots_visits(access, now, running),
             robots_files=[rules for origin in awaited if (rules := store.urls.find_robots(origin)) is not None],
         )
 
-    def _take_work(self, most: int, work: _DueWork) -> None:
+    def _take_work(self, most: int, limit: LevelLimit | None, work: _DueWork) -> None:
         now = self._runtime.clock.now()
         if work.seeds:
             self._runtime.engine.seeds_added(work.seeds)
@@ -164,6 +178,7 @@ class HostActivation:
         if work.loads:
             self._on_work()
         for load in work.loads:
+            self.visits_loaded(load.visits, limit)
             if self._share.may_visit(load):
                 self._enter(load, None)
         for visit, load in work.robots_visits:

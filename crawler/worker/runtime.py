@@ -16,6 +16,7 @@ from crawler.stores.contract.partitions import Assignment
 from crawler.stores.contract.similarity import TemplateJob, TemplateResult, UndecidedPage
 from crawler.stores.contract.store import Store
 from crawler.worker.committer import CommitAnswer, SimilarArchivedPage
+from crawler.worker.focus_learner import FocusLearner
 
 T = TypeVar("T")
 Similarities = Mapping[int, float]  # number of a page in urls → how similar its text is
@@ -44,6 +45,7 @@ class StoreAccess(Protocol):
     """The store, and what a worker does with it. Used only inside the store's thread, except for `owner`."""
 
     owner: str  # the worker's name in the store
+    learner: FocusLearner | None  # of a focused crawl
 
     @property
     def store(self) -> Store: ...

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from crawler.clock import steady_clock
+from crawler.content.relevance import FocusModel
 from crawler.errors import CrawlError
 from crawler.frontier.politeness import HostClock
 from crawler.items import Key
@@ -26,6 +27,8 @@ from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of, port_of, registered_domain
 from crawler.worker import startup
 from crawler.worker.committer import CommitAnswer, Committer
+from crawler.worker.crawl_topic import CrawlTopic
+from crawler.worker.focus_learner import FocusLearner
 from crawler.worker.slots import SlotLock, free_slots, has_unclean_slot, place_of, starting, take_slot
 
 logger = logging.getLogger(__name__)
@@ -53,6 +56,9 @@ class Session:
         self.store_seconds = 0.0  # seconds that the store's thread was busy
         self.lease_end: Callable[[], float] = lambda: math.inf  # when the lease ends; nothing is sent after it
         self.pages_waiting: Callable[[], int] = lambda: 0  # pages that wait for a content process
+        self.learner: FocusLearner | None = None  # of a focused crawl; belongs to the store's thread
+        self.model: FocusModel | None = None  # with which content processes begin to judge pages, if it is focused
+        self.on_model: list[Callable[[FocusModel], object]] = []  # called with what it has learned since
         self.seeds: list[str] = []
         self.seeds_argument: object = ""  # the spider's argument `seeds` that was added already
         self.on_seeds: list[Callable[[Sequence[str]], None]] = []  # called with new seeds
@@ -64,19 +70,22 @@ class Session:
         self._committer: Committer | None = None
         self._last_seed = 0
         self._publish_anchors_at = 0.0
+        self._topic: CrawlTopic | None = None
+        self._new_model: FocusModel | None = None  # that the content processes do not have yet
 
     @classmethod
-    def open(cls, options: Options, *, join: bool = False, expected: int = 1) -> Session:
+    def open(cls, options: Options, *, join: bool = False, expected: int = 1, topic: str | None = None) -> Session:
         """Take a slot of the crawl directory, recover what dead workers left, and become a worker.
 
         `join` those that are running, or be the only one. With several workers `expected`, the first does not take
-        partitions that it would have to release at once.
+        partitions that it would have to release at once. A focused crawl has a `topic`; an empty one is the topic that
+        it has already.
         """
         startup.prepare_directory(options)
         with starting(options.crawl.dir / "workers", join=join):
             session = cls(options, steady_clock(), expected)
             try:
-                session.call(session._start)
+                session.call(lambda: session._start(topic))
                 session._slot_lock.sign(session.started)
             except BaseException:
                 session._thread.shutdown()
@@ -155,7 +164,7 @@ class Session:
 
     # ── in the store's thread ──
 
-    def _start(self) -> None:
+    def _start(self, topic: str | None) -> None:
         options = self.options
         store = open_store(
             options.store,
@@ -186,9 +195,17 @@ class Session:
             self.extend_scope(self.new_seeds())
             startup.refuse_foreign_hosts(options, self.seeds)
             startup.apply_scope(store, options, self.scope.rejection, self._last_seed, self.now(), self.open_scope)
+            self._start_focus(store, topic)
         except BaseException:
             store.close()
             raise
+
+    def _start_focus(self, store: Store, topic: str | None) -> None:
+        self._topic = startup.topic_of_crawl(store, self.options, topic)
+        if self._topic is not None:
+            self.learner = FocusLearner(self._topic.read())
+            startup.begin_focus(store, self.learner, self.slot, self._topic.name, self.now())
+            self.model = self.learner.model()
 
     def _free_slots(self, store: Store) -> Iterator[SlotLock]:
         """Lock, one by one, the other slots of our directory whose workers are gone."""
@@ -241,10 +258,34 @@ class Session:
                 assignment.returned,
                 assignment.quarantined,
             )
+        self._exchange_lessons()
         if self.now() >= self._publish_anchors_at:
             self._publish_anchors_at = self.now() + PUBLISH_ANCHORS_EVERY
             self.store.changes.publish_anchors()
         return assignment
+
+    def _exchange_lessons(self) -> None:
+        """Store what was learned, take in what other workers have learned and whether the topic was trained again."""
+        if self.learner is None or self._topic is None or self.model is None:
+            return
+        self.store.focus.save()
+        if self._topic.has_changed():
+            self._retrain(self.learner, self._topic)
+        self._new_model = self.learner.new_model()
+
+    @staticmethod
+    def _retrain(learner: FocusLearner, topic: CrawlTopic) -> None:
+        try:
+            learner.retrain(topic.read())
+        except CrawlError as error:
+            logger.warning("The topic %s has changed and cannot be read, so it stays as it was: %s", topic.name, error)
+        else:
+            logger.info("The topic %s was trained again; the crawl goes on with it", topic.name)
+
+    def take_model(self) -> FocusModel | None:
+        """Return, once, what was learned since the last call; None if that is nothing."""
+        model, self._new_model = self._new_model, None
+        return model
 
     def new_seeds(self) -> list[str]:
         """Return the seeds that any process has added since the last call, for `extend_scope` and `open_scope`."""
@@ -260,8 +301,13 @@ class Session:
         # A scope of this thread's own: `self.scope` belongs to the event loop.
         judge = self.options.urls.new_scope(self.seeds).rejection
         self.committer.judge_again(judge)
+        opened = 0
         for site in self._sites_to_review(seeds):
-            startup.log_review(self.store.urls.review_scope(judge, self.now(), site))
+            review = self.store.urls.review_scope(judge, self.now(), site)
+            startup.log_review(review)
+            opened += review.opened
+        if opened and self.learner is not None:
+            startup.place_waiting(self.store, self.now())
         self.store.crawl.set_facts({"judged_seed": str(self._last_seed)})
 
     def _sites_to_review(self, seeds: Sequence[str]) -> Iterable[str | None]:
@@ -275,6 +321,8 @@ class Session:
 
     def _end(self) -> None:
         self.committer.close()
+        if self.learner is not None:
+            self.store.focus.save()
         self.store.changes.publish_anchors()
         self.store.partitions.leave(self.owner)
         self.store.close()

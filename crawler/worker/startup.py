@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -18,6 +18,7 @@ from xxhash import xxh3_64_hexdigest
 
 from crawler.archive import segments
 from crawler.archive.segments import SegmentWriter
+from crawler.collection.topics import TOPIC_FACT
 from crawler.duplicates.cascade import DuplicateRule
 from crawler.errors import AlreadyRunning, DiskTrouble, Misconfigured
 from crawler.files import sync_directory, sync_file
@@ -29,11 +30,14 @@ from crawler.stores.contract.store import Store
 from crawler.stores.contract.urls import Judge, ScopeReview
 from crawler.system import ENDED, raise_open_files, state_of
 from crawler.urls.hosts import host_of, matches
+from crawler.worker.crawl_topic import CrawlTopic
+from crawler.worker.focus_learner import FocusLearner
 from crawler.worker.slots import SlotLock
 
 logger = logging.getLogger(__name__)
 
 _POLITENESS = "politeness_settings"  # the fact under which the store keeps the politeness of the last crawl
+PLACED_AT_ONCE, PLACES_SHOWN = 2_000, 200_000  # URLs
 _FILES = 65_536  # open files that we ask the system for
 _LOOKS, _LOOK_EVERY = 10, 0.1  # at a process that may be ending: how often, and seconds between two looks
 _OTHER_FILES = 100  # open files of the store, the archive and name look-ups
@@ -227,6 +231,55 @@ def apply_scope(
 def log_review(review: ScopeReview) -> None:
     if review.opened or review.closed:
         logger.info("%d URLs are in the scope now and wait, %d are not and are parked", review.opened, review.closed)
+
+
+def topic_of_crawl(store: Store, options: Options, name: str | None) -> CrawlTopic | None:
+    """Return the topic of a focused crawl; None for a crawl without.
+
+    `name` is None for a spider that follows all links alike, and empty for the topic that the crawl has.
+    """
+    stored = store.crawl.facts().get(TOPIC_FACT, "")
+    if name is None:
+        if stored:
+            raise Misconfigured(
+                f"This crawl is about the topic {stored}: go on with `scrapy crawl focused`, or end that with "
+                f"`scrapy topic remove {stored}`. Nothing was crawled."
+            )
+        return None
+    if stored and name not in ("", stored):
+        raise Misconfigured(
+            f"-a topic={name}: this crawl is about {stored}, and a crawl has one topic. Nothing was crawled; use another "
+            f"CRAWL_DIR, or `scrapy topic remove {stored}` first."
+        )
+    return CrawlTopic.of(options.crawl.dir, name or stored)
+
+
+def spider_of(facts: Mapping[str, str]) -> str:
+    """Return the spider that goes on with a crawl.
+
+    >>> spider_of({"topic": "birds"}), spider_of({})
+    ('focused', 'web')
+    """
+    return "focused" if facts.get(TOPIC_FACT) else "web"
+
+
+def begin_focus(store: Store, learner: FocusLearner, slot: int, topic: str, now: float) -> None:
+    """Place URLs by what links to them are worth; those that an unfocused crawl has found are placed first."""
+    store.focus.begin(learner, slot)
+    if store.crawl.facts().get(TOPIC_FACT) != topic:
+        place_waiting(store, now)
+        store.crawl.set_facts({TOPIC_FACT: topic})
+
+
+def place_waiting(store: Store, now: float) -> None:
+    """Place URLs that were found without a topic, or outside of the scope as it was."""
+    after: int | None = 0 if store.urls.count() else None
+    placed = 0
+    while after is not None:
+        after = store.focus.place_waiting(after, PLACED_AT_ONCE, now)
+        placed += PLACED_AT_ONCE
+        if after is not None and placed % PLACES_SHOWN == 0:
+            logger.info("%d URLs that were found before have a place by the topic", placed)
 
 
 def refuse_foreign_hosts(options: Options, seeds: Sequence[str], option: str = "-s CONTACT=") -> None:

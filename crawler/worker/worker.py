@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from crawler.frontier.exploration import Exploration, LevelLimit
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.priority import Draw
 from crawler.items import Reason, Visit, Visited
@@ -20,6 +21,7 @@ from crawler.stores.contract.partitions import Assignment
 from crawler.stores.contract.urls import NewUrl
 from crawler.worker.activation import LOOK_WHEN_IDLE, HostActivation
 from crawler.worker.commits import Acknowledge, VisitCommits
+from crawler.worker.link_rescoring import LinkRescoring
 from crawler.worker.partitions import PartitionShare
 from crawler.worker.remote_robots import RemoteRobots
 from crawler.worker.runtime import Runtime, StoreCalls, Timers, ignore_result
@@ -57,6 +59,13 @@ class Worker:
         self._remote_robots = RemoteRobots()
         self._commits = VisitCommits(runtime, self._calls, frontier, options, self._batch_committed)
         self._template_jobs = TemplateJobs(runtime, self._calls, frontier)
+        learner = runtime.store_access.learner
+        self._exploration = (
+            Exploration(options.focus.explore, options.focus.follow, learner.mean_relevance)
+            if learner is not None
+            else None
+        )
+        self._rescoring = LinkRescoring(runtime, self._calls, frontier)
         self._activation = HostActivation(
             runtime,
             self._calls,
@@ -67,8 +76,10 @@ class Worker:
             self._remote_robots,
             on_work=self._continue,
             look_when_idle=look_when_idle,
+            exploration=self._exploration,
         )
         self._lease_at = 0.0  # when to ask the store for leases again
+        self._pages_of_others = 0
         self._has_outlook = False  # the store was asked whether the crawl is over, and nothing was due since
         self._is_stopped = False
 
@@ -78,6 +89,7 @@ class Worker:
         """Begin with the partitions that were leased at a time."""
         self._lease_renewed(leased + self._options.partition_lease, assignment)
         self._timers.set("renew", self._renew_every, self._renew_lease)
+        self._rescoring.start()
         self._pump()
 
     def next_visit(self) -> Visit | None:
@@ -86,6 +98,8 @@ class Worker:
         visit = self.frontier.next(now)
         if visit is None and not self._is_stopped:
             self._pump_later(now)
+        elif visit is not None and self._exploration is not None:
+            self._exploration.visit_released()
         return visit
 
     def finish_visit(self, visited: Visited, acknowledge: Acknowledge, *, wants_page: bool = False) -> None:
@@ -134,6 +148,7 @@ class Worker:
         self._is_stopped = True
         self._commits.stop()
         self._template_jobs.stop()
+        self._rescoring.stop()
         self._activation.stop()
 
     @property
@@ -143,8 +158,8 @@ class Worker:
 
     @property
     def pages_of_others(self) -> int:
-        """How many pages the other workers have fetched, as of their last renewal."""
-        return self._share.assignment.pages_of_others
+        """How many pages the other workers have fetched, as of their last renewal; also those that have ended."""
+        return self._pages_of_others
 
     @property
     def is_waiting(self) -> bool:
@@ -220,10 +235,13 @@ class Worker:
         hosts = self.frontier.wants_refill()
         if hosts:
             access, length = self._runtime.store_access, self._activation.queue_length()
-            self._calls.run(lambda: access.store.frontier.load_all(hosts, now, length), self._refilled)
+            limit = self._activation.level_limit()
+            load = partial(access.store.frontier.load_all, hosts, now, length, limit)
+            self._calls.run(load, partial(self._refilled, limit))
 
-    def _refilled(self, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
+    def _refilled(self, limit: LevelLimit | None, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:
+            self._activation.visits_loaded(visits, limit)
             self.frontier.refill(host, visits, self._runtime.clock.now())
 
     def _queue_remote_robots(self, now: float) -> None:
@@ -292,6 +310,7 @@ class Worker:
 
     def _lease_renewed(self, lease_end: float, assignment: Assignment) -> None:
         now, previous = self._runtime.clock.now(), self._share.assignment.partitions
+        self._pages_of_others = max(self._pages_of_others, assignment.pages_of_others)
         is_unknown = now > self.frontier.lease_end  # the others did not know us, or believed us dead
         pause = SETTLE_RENEWALS * self._renew_every if is_unknown and assignment.workers > 1 else 0.0
         self.frontier.share_bandwidth(assignment.workers, now, pause)

@@ -8,6 +8,7 @@ from crawler.urls.keys import key_of
 from tests.contracts.engines import Opener
 from tests.contracts.visits import (
     ME,
+    MOVED,
     POSITION,
     REVISIT,
     SAME_HEAD,
@@ -15,6 +16,7 @@ from tests.contracts.visits import (
     UNCHANGED,
     URL,
     fetch,
+    fetch_robots,
     lease_all,
     page,
     publish,
@@ -81,3 +83,21 @@ def test_two_processes_store_no_more_anchors_than_one(opener: Opener) -> None:
         (mine, yours)[number % 2].commits.commit([visit_result(page)], [], NOW)
     assert len(mine.documents.anchors(key_of("http://target.test/"))) == 64
     yours.close()
+
+
+def test_documents_of_pages_are_listed_in_the_order_of_fetching(store: Store) -> None:
+    """All versions of all pages, redirects included; robots.txt files are no pages."""
+    fetch_robots(store, A, NOW, [])
+    fetch(store, A, NOW, page=page("1"))
+    fetch(store, f"{A}old", NOW, **MOVED, status=301, page=page("2"))
+    fetch(store, B, NOW, page=page("3"), reason=Reason.OFF_TOPIC)
+    fetch(store, A, NOW + REVISIT, page=page("4"))
+    listed = store.documents.of_pages(0, 9)
+    assert [(one.url, one.body_digest) for one in listed] == [
+        (A, b"1"),
+        (f"{A}old", b"2"),
+        (B, b"3"),
+        (A, b"4"),
+    ]
+    assert store.documents.of_pages(listed[0].id, 2) == listed[1:3]
+    assert store.documents.of_pages(listed[-1].id, 2) == []

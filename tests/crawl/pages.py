@@ -61,18 +61,23 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def pages_served(
-    pages: Pages, directory: Path, sent: list[int] | None = None
+    pages: Pages, directory: Path, sent: list[int] | None = None, addresses: int = 1
 ) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Serve pages; yield settings for a crawl of them, and the requests in order; bytes sent are appended to `sent`."""
+    """Serve pages; yield settings for a crawl of them, and the requests in order; bytes sent are appended to `sent`.
+
+    The hosts share so many addresses.
+    """
     requests: list[str] = []
     attributes = {"pages": pages, "requests": requests, "sent": sent if sent is not None else []}
     handler = type("Pages", (Handler,), attributes)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), handler)]
+    port = servers[0].server_address[1]
+    servers += [ThreadingHTTPServer((f"127.0.0.{number}", port), handler) for number in range(2, addresses + 1)]
+    threads = [threading.Thread(target=server.serve_forever) for server in servers]
+    for thread in threads:
+        thread.start()
     hosts = directory / "hosts"
-    hosts.write_text("".join(f"127.0.0.1 {host}\n" for host in pages))
-    port = server.server_address[1]
+    hosts.write_text("".join(f"127.0.0.{number % addresses + 1} {host}\n" for number, host in enumerate(pages)))
     settings: dict[str, object] = {
         "CRAWL_DIR": directory / "crawl",
         "OWN_HOSTS": "*.test",
@@ -92,9 +97,10 @@ def pages_served(
     try:
         yield settings, requests
     finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        for server, thread in zip(servers, threads, strict=True):
+            server.shutdown()
+            thread.join()
+            server.server_close()
 
 
 def seeds_of(pages: Pages, port: object) -> str:

@@ -22,7 +22,7 @@ from crawler.errors import Misconfigured
 from crawler.extensions import metrics
 from crawler.extensions.metrics import MetricsPublication, exposition, file_of
 from crawler.frontier.census import Census
-from crawler.items import Outcome, Reason
+from crawler.items import Outcome, Page, Reason
 from crawler.monitor.prometheus import LastRun, RunCollector
 from crawler.monitor.record import RunRecord
 from crawler.monitor.vitals import Vitals
@@ -42,6 +42,7 @@ VITALS = Vitals(
     allowed=12.5,
     workers=3,
 )
+ENDINGS = {"counter": ["_total"], "gauge": [""], "histogram": ["_bucket", "_count", "_sum"]}
 DASHBOARD = ROOT / "data" / "ops" / "grafana-dashboard.json"
 
 
@@ -51,6 +52,8 @@ def run() -> RunRecord:
     for reason, outcome in ((Reason.OK, Outcome.FETCHED), (Reason.OK, Outcome.FETCHED), (Reason.BUSY, Outcome.BUSY)):
         record.record_visit("a.test", visited(visit_to("http://a.test/"), reason=reason, outcome=outcome))
     record.record_lag(0.0035)
+    for reason, relevance in ((Reason.OK, 0.875), (Reason.OFF_TOPIC, 0.125)):
+        record.judged.record_visit(visited(visit_to("http://a.test/"), reason=reason, page=Page(relevance=relevance)))
     record.library_messages["pypdfium2"] += 4
     return record
 
@@ -92,16 +95,29 @@ def test_the_numbers_are_those_of_the_run() -> None:
         ("orbweaver_network_down",): 0,
         ("orbweaver_running",): 1,
         ("orbweaver_start_time_seconds",): 100,
+        ("orbweaver_topic_pages_total", "topic=on"): 1,
+        ("orbweaver_topic_pages_total", "topic=off"): 1,
+        ("orbweaver_topic_harvest_ratio",): 0.5,
+        ("orbweaver_page_relevance_bucket", "le=0.1"): 0,
+        ("orbweaver_page_relevance_bucket", "le=0.2"): 1,
+        ("orbweaver_page_relevance_bucket", "le=+Inf"): 2,
+        ("orbweaver_page_relevance_count",): 2,
+        ("orbweaver_page_relevance_sum",): 1,
     }
     assert {key: numbers[key] for key in expected} == expected
     assert numbers["orbweaver_resident_memory_bytes",] > 1_000_000
     assert numbers["orbweaver_cpu_seconds_total",] > 0
 
 
-def test_the_only_labels_are_outcome_reason_and_library() -> None:
+def test_a_crawl_without_a_topic_has_no_metrics_of_topics() -> None:
+    names = {family.name for family in RunCollector(RunRecord(), lambda: VITALS, started=0.0).collect()}
+    assert not [name for name in names if "topic" in name or "relevance" in name]
+
+
+def test_there_are_few_labels() -> None:
     families = list(RunCollector(run(), lambda: VITALS, started=0.0).collect())
     names = {name for family in families for sample in family.samples for name in sample.labels}
-    assert names == {"outcome", "reason", "library"}
+    assert names == {"outcome", "reason", "library", "topic", "le"}
 
 
 def test_totals_are_counters_and_every_metric_has_a_description() -> None:
@@ -110,8 +126,7 @@ def test_totals_are_counters_and_every_metric_has_a_description() -> None:
         assert family.documentation
         assert re.fullmatch("orbweaver(_[a-z0-9]+)+", family.name)
         names = {sample.name for sample in family.samples}
-        assert names == {f"{family.name}_total" if family.type == "counter" else family.name}
-        assert family.type in ("counter", "gauge")
+        assert names == {f"{family.name}{ending}" for ending in ENDINGS[family.type]}
 
 
 def test_the_metrics_of_an_ended_run_have_its_time_and_exit_code() -> None:
@@ -135,6 +150,7 @@ def test_the_dashboard_shows_only_what_is_exported_and_most_of_it() -> None:
     unseen = {
         *("commits_total", "late_visits_total", "library_messages_total"),
         *("last_run_seconds", "last_run_timestamp_seconds", "workers"),
+        *("page_relevance_count", "page_relevance_sum"),
     }
     assert exported - named == {f"orbweaver_{name}" for name in unseen}
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from crawler.frontier.census import Census
 from crawler.items import Reason
 from crawler.monitor import live_view
+from crawler.monitor.judged_pages import harvest_data
 from crawler.monitor.live_view import LiveFacts, LiveView, log_line
 from crawler.monitor.record import HostGap
 from crawler.monitor.vitals import Vitals
@@ -84,6 +85,7 @@ def test_the_log_line_has_all_values() -> None:
         ({"max_pages": 5000}, "1,204 of 5,000"),
         ({"max_pages": 5000, "vitals": replace(VITALS, pages_of_others=96)}, "1,300 of 5,000"),
         ({"early": 2}, "(2 TOO EARLY)"),
+        ({"harvest": harvest_data(1_020, 412, 1_000, 405)}, "412 of 1,020 pages (40 %), 40 % of the last 1,000 pages"),
         ({"vitals": Vitals(is_network_down=True)}, "our network, which seems to be down"),
     ],
 )

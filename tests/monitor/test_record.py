@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import doctest
 import random
 
 import pytest
 
-from crawler.items import Outcome, Reason
+from crawler.focus.harvest import LAST_PAGES
+from crawler.items import Kind, Outcome, Page, Reason
+from crawler.monitor import judged_pages
 from crawler.monitor import record as record_module
+from crawler.monitor.judged_pages import harvest_words
 from crawler.monitor.record import HostGap, RunRecord
 from tests.samples import visit_to, visited
 
@@ -53,6 +57,45 @@ def test_a_host_is_failing_while_its_last_visit_failed_by_its_own_fault() -> Non
     assert record.failing == 2
 
 
+def judge(record: RunRecord, relevance: float | None, reason: Reason = Reason.OK, kind: Kind = Kind.PAGE) -> None:
+    visit = visit_to("http://a.test/", kind=kind)
+    record.record_visit("a.test", visited(visit, reason=reason, page=Page(relevance=relevance)))
+
+
+def test_judged_pages_are_counted_as_they_were_judged() -> None:
+    """A page that was kept is on topic, whatever its relevance."""
+    record = RunRecord()
+    assert record.judged.as_data() is None
+    for relevance, reason in ((0.9, Reason.OK), (0.3, Reason.OK), (0.3, Reason.OFF_TOPIC)):
+        judge(record, relevance, reason)
+    assert record.judged.as_data() == {"pages": 3, "on_topic": 2, "last_pages": 3, "last_on_topic": 2}
+    assert record.judged.relevance == pytest.approx(1.5)
+    assert dict(record.judged.relevance_histogram()) == {
+        **dict.fromkeys((0.1, 0.2), 0),
+        **dict.fromkeys((0.3, 0.4, 0.5, 0.6, 0.7, 0.8), 2),
+        **dict.fromkeys((0.9, 1.0), 3),
+    }
+
+
+def test_what_was_not_judged_by_the_topic_is_not_counted_as_such() -> None:
+    record = RunRecord()
+    judge(record, None)
+    judge(record, 0.9, Reason.NOINDEX)
+    judge(record, 0.9, Reason.LOGIN_WALL)
+    judge(record, 0.9, kind=Kind.SITEMAP)
+    end(record, "a.test", Reason.TIMEOUT)
+    assert record.judged.as_data() is None
+
+
+def test_the_last_pages_are_counted_apart() -> None:
+    record = RunRecord()
+    for number in range(LAST_PAGES + 500):
+        judge(record, 0.9, Reason.OK if number < 1_000 else Reason.OFF_TOPIC)
+    harvest = record.judged.as_data()
+    assert harvest == {"pages": 1_500, "on_topic": 1_000, "last_pages": 1_000, "last_on_topic": 500}
+    assert harvest_words(harvest) == "1,000 of 1,500 pages (67 %), 50 % of the last 1,000 pages"
+
+
 def test_hosts_without_counters_of_their_own_are_not_counted_as_failing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_module, "HOSTS", 1)
     record = RunRecord()
@@ -72,3 +115,7 @@ def test_the_most_common_reasons_are_summed_over_outcomes() -> None:
         end(record, "a.test", reason, outcome)
     assert record.most_common_reasons(1) == [(Reason.STOPPED, 2)]
     assert dict(record.most_common_reasons(9)) == {Reason.STOPPED: 2, Reason.OK: 1}
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(judged_pages).failed == 0

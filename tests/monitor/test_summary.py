@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from crawler.items import Outcome, Reason
+from crawler.items import Outcome, Page, Reason
 from crawler.monitor.record import HostRun, RunRecord
 from crawler.monitor.summary import merge_summaries, summary_data, summary_lines
 from crawler.monitor.text import WIDTH
 from crawler.stores.contract.crawl import CrawlAccount
+from tests.samples import visit_to, visited
 
 NOW = 1_800_000_000.0
 ACCOUNT = CrawlAccount(
@@ -37,6 +38,9 @@ def summary(name: str = "a-host-with-a-rather-long-name.of-a-site.example") -> d
     record.spared.unchanged, record.spared.unchanged_bytes = 1_234_567, 987_654_321_000
     record.spared.unwanted, record.spared.unwanted_bytes = 1_234_567, 987_654_321_000
     record.spared.heads, record.spared.followed = 1_234_567, 1_234_567
+    for number in range(1_500):
+        reason = Reason.OK if number % 3 else Reason.OFF_TOPIC
+        record.record_visit(name, visited(visit_to("http://a.test/"), reason=reason, page=Page(relevance=0.5)))
     record.supply = {
         "starved_seconds": 9e5, "hosts": 123_456.0, "rate": 1_234.5, "seconds_between_visits": 123.4,
         "connections": 1_000.0, "rate_of_connections": 196_799.0, "hosts_needed": 9_876_543.0,
@@ -61,6 +65,19 @@ def test_the_summary_fits_80_columns_and_breaks_no_number_and_no_command(
         assert number in text
     place = f"CRAWL_DIR={where}"
     assert f"{program} status -s {repr(place) if ' ' in where else place}" in text
+
+
+def test_only_a_focused_crawl_has_a_line_about_its_topic() -> None:
+    unfocused = summary_data("finished", 1.0, RunRecord(visits=1)) | CRAWL
+    assert unfocused["harvest"] is None
+    for data, expected in (
+        (unfocused, []),
+        (summary(), ["  On topic     1,000 of 1,500 pages (67 %), 67 % of the last 1,000 pages"]),
+        (merge_summaries([summary()] * 3 + [unfocused], 0, 1.0) | CRAWL,
+         ["  On topic     3,000 of 4,500 pages (67 %), 67 % of the last 3,000 pages"]),
+    ):  # fmt: skip
+        lines = summary_lines(data, ACCOUNT, "data/crawl", NOW, lambda text: text)
+        assert [line for line in lines if "On topic" in line] == expected
 
 
 def test_a_run_with_nothing_due_says_only_that() -> None:

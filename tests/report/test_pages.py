@@ -9,9 +9,9 @@ from typing import Any
 import html5lib
 import pytest
 
-from crawler.items import Page
+from crawler.items import Page, Reason
 from crawler.report.bars import ChartBar
-from crawler.report.charts import bar_chart, time_chart
+from crawler.report.charts import bar_chart, count_chart, time_chart
 from crawler.report.data import crawl_data
 from crawler.report.host_data import host_data
 from crawler.report.host_page import host_page
@@ -72,6 +72,69 @@ def test_a_crawl_of_three_pages_reads_well(store: Store) -> None:
     cards = [words(node) for node in tags(page, "dd")]
     assert cards[:2] == ["3among 3 archived responses", "3of 1 host"]
     assert "The required delay was kept for the one host that has responded more than once." in page
+
+
+def test_only_a_crawl_that_has_judged_pages_has_a_section_about_its_topic(store: Store) -> None:
+    fetch(store, "http://a.test/", NOW, page=Page())
+    data, page = page_of(store)
+    assert data["topic"] is None
+    assert "Topic" not in [words(node) for node in tags(page, "h2")]
+
+
+def judged_crawl(store: Store, on_topic: int = 6) -> None:
+    """Eight pages of one host, in two sections."""
+    store.crawl.set_facts({"topic": "birds"})
+    for number in range(8):
+        facts = (0.75, Reason.OK) if number < on_topic else (0.25, Reason.OFF_TOPIC)
+        url = f"http://a.test/{'birds' if number < on_topic else 'taxes'}/{number}"
+        fetch(store, url, NOW + 10 * number, page=Page(relevance=facts[0]), reason=facts[1])
+
+
+def test_the_harvest_of_a_focused_crawl_is_drawn_with_its_best_sections(store: Store) -> None:
+    judged_crawl(store)
+    data, page = page_of(store)
+    assert (data["topic"]["name"], data["topic"]["pages"], data["topic"]["on_topic"]) == ("birds", 8, 6)
+    section = next(node for node in tags(page, "section") if node.attrib["id"] == "topic")
+    titles = [words(node) for node in section.iter() if node.tag == "figcaption"]
+    assert titles == ["Harvest curve", "Share on topic"]
+    assert "The crawl is about the topic birds." in words(section)
+    assert [words(node) for node in section.iter() if node.tag == "td"][-10:-5] == [
+        "a.test/birds/",
+        "6",
+        "6",
+        "0.75",
+        "0.708",
+    ]
+    assert "#topic" in {node.attrib.get("href") for node in tags(page, "a")}
+
+
+@pytest.mark.parametrize("on_topic", [0, 8])
+def test_a_harvest_of_nothing_or_of_all_is_drawn(store: Store, on_topic: int) -> None:
+    judged_crawl(store, on_topic)
+    data, page = page_of(store)
+    assert data["topic"]["on_topic"] == on_topic
+    assert "Harvest curve" in page
+
+
+def test_the_report_of_a_host_has_its_own_harvest_and_names_no_other_host(store: Store) -> None:
+    judged_crawl(store)
+    fetch(store, "http://b.test/", NOW, page=Page(relevance=0.9))
+    data = host_data(store, options_of("data/x"), key_of("http://a.test/").host, NOW + 600)
+    assert data is not None
+    assert data["topic"]["pages"] == 8
+    assert {one["name"] for one in data["topic"]["best_sections"]} == {"a.test/birds/", "a.test/taxes/"}
+    assert "best_sources" not in data["topic"]
+    assert "Harvest curve" in host_page(data)
+
+
+@pytest.mark.parametrize("pages", [1, 7, 1_000, 1_234_567])
+def test_lines_over_numbers_of_pages_stay_within_their_chart(pages: int) -> None:
+    counts = [pages * part / 10 for part in range(11)]
+    chart = str(count_chart("Curve", counts, [ChartLine("x", counts)], "pages", "pages"))
+    for drawing in tags(chart, "svg"):
+        labels = [node for node in drawing.iter() if node.tag.endswith("text")]
+        assert all(0 <= float(label.attrib["x"]) <= float(drawing.attrib["width"]) for label in labels)
+        assert "pages" in [words(label) for label in labels]
 
 
 def test_a_crawl_of_millions_reads_well(store: Store) -> None:

@@ -10,7 +10,7 @@ import pytest
 from apsw.ext import query_info
 
 from crawler.stores import sqlite
-from crawler.stores.sqlite import document_writer, frontier, ledger, listed_urls, originals, partitions
+from crawler.stores.sqlite import document_writer, frontier, ledger, listed_urls, originals, partitions, survey_focus
 from crawler.stores.sqlite.connection import open_for_writing
 
 FOLDER = Path(*sqlite.__path__)
@@ -37,6 +37,7 @@ def test_codes_in_statements_come_from_enums(path: Path) -> None:
         (document_writer, "_BODY_HOLDER", {"documents_by_body"}),
         (document_writer, "_HAS_EXACT_COPY", {"documents_by_body", "documents_by_text"}),
         (originals, "_SAME_DIGEST", {"documents_by_body", "documents_by_text"}),
+        (survey_focus, "_JUDGED", {"documents_relevance", "COVERING"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -52,6 +52,12 @@ class DocumentStore(Protocol):
     def find(self, document: int) -> DocumentRow | None:
         """Return the document with this number."""
 
+    def of_pages(self, after: int, most: int) -> list[DocumentRow]:
+        """Return up to `most` documents of pages, redirects included, with higher numbers than `after`.
+
+        They are in the order of fetching, and all versions are among them.
+        """
+
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         """Return (name of the linking host, anchor text) of the links to a URL from other hosts."""
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from crawler.frontier.exploration import LevelLimit
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import Draw, most_important
 from crawler.items import Reason, Visit
@@ -31,12 +32,21 @@ class FrontierStore(Protocol):
     """Hands out hosts and URLs that are due, and leases URLs to the worker that will visit them."""
 
     def activate(
-        self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
+        self,
+        owner: str,
+        now: float,
+        hosts: int,
+        urls: int,
+        exclude: Collection[int],
+        draw: Draw = most_important,
+        limit: LevelLimit | None = None,
     ) -> list[HostLoad]:
         """Choose up to `hosts` of this owner's hosts with due URLs, and load up to `urls` URLs of each.
 
         Each is the host that has waited longest in the level that is drawn. Before that, URLs that were parked over
         budget are admitted where budgets allow it now, in a transaction of their own.
+
+        With a limit, at most so many URLs beyond its deepest level are loaded in all, unless none above is due.
         """
 
     def urgent(self, hosts: Collection[int], now: float) -> list[int]:
@@ -54,8 +64,10 @@ class FrontierStore(Protocol):
     def load(self, host: int, now: float, urls: int) -> list[Visit]:
         """Return the next due URLs of a host: by level, then step, then due time."""
 
-    def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
-        """Call `load` for several hosts in one transaction."""
+    def load_all(
+        self, hosts: Sequence[int], now: float, urls: int, limit: LevelLimit | None = None
+    ) -> list[tuple[int, list[Visit]]]:
+        """Call `load` for several hosts in one transaction, with at most so many URLs beyond the limit in all."""
 
     def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
         """Lease the URLs that still wait and that budgets allow; a robots.txt URL is inserted if it is new."""

@@ -10,6 +10,7 @@ from crawler.stores.contract.changes import ChangeStore
 from crawler.stores.contract.commits import CommitStore
 from crawler.stores.contract.crawl import CrawlStore
 from crawler.stores.contract.documents import DocumentStore
+from crawler.stores.contract.focus import FocusStore
 from crawler.stores.contract.frontier import FrontierStore
 from crawler.stores.contract.partitions import PartitionStore
 from crawler.stores.contract.similarity import SimilarityStore
@@ -46,6 +47,9 @@ class Store(Protocol):
 
     @property
     def crawl(self) -> CrawlStore: ...
+
+    @property
+    def focus(self) -> FocusStore: ...
 
     def survey(self) -> AbstractContextManager[Survey]:
         """Open a consistent view: all reads from this store inside the block see one moment; no writer has to wait."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from crawler.focus.harvest import HarvestPoint
 from crawler.frontier.politeness import HostClock
 from crawler.items import Kind, Reason, RobotsFile, State, Tier
 
@@ -177,6 +178,33 @@ class VisitedUrl(NamedTuple):
     title: str
 
 
+class HarvestCounts(NamedTuple):
+    """The pages that were judged by the topic of a focused crawl, and those of them that were on topic."""
+
+    pages: int
+    on_topic: int
+    last_pages: int  # as many of the pages fetched last as are looked at apart from all
+    last_on_topic: int
+    curve: Sequence[HarvestPoint]  # in the order of fetching, from (0, 0) to the last page
+
+
+class TopicSource(NamedTuple):
+    """A page that links to judged pages, or a section of a site with judged pages."""
+
+    name: str  # URL, or host and folder
+    pages: int  # judged pages: one a URL
+    on_topic: int
+    relevance: float  # mean of the pages
+    shrunk_yield: float  # that mean, drawn towards the mean of all sources; the fewer pages, the more
+
+
+class TopicYields(NamedTuple):
+    """The sources and the sections with the highest yields of pages on topic, the best first."""
+
+    sources: Sequence[TopicSource]
+    sections: Sequence[TopicSource]
+
+
 class Survey(Protocol):
     """Counts rows of one snapshot of the store. Where a host can be given, None means all."""
 
@@ -230,3 +258,13 @@ class Survey(Protocol):
 
     def last_visits(self, host: int, most: int) -> list[VisitedUrl]:
         """Return the URLs of a host that were visited last, the latest first."""
+
+    def harvest(self, points: int, host: int | None = None) -> HarvestCounts | None:
+        """Count the pages judged by the topic of a focused crawl, with up to `points` + 1 points of the harvest curve.
+
+        Each archived version of a page counts. A page is on topic if it was kept when it was fetched. None if no page
+        was judged.
+        """
+
+    def topic_yields(self, most: int, host: int | None = None) -> TopicYields:
+        """Rank the sources and the sections of the pages that were judged last."""

@@ -56,6 +56,7 @@ class UrlRow:
     reason: Reason
     kind: Kind
     level: int
+    step: int  # inside the level, of a focused crawl
     due: float
     depth: int
     hops: int

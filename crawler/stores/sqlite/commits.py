@@ -27,7 +27,7 @@ from crawler.stores.contract.archive import SegmentState
 from crawler.stores.contract.commits import CommitSummary, CommittedVisit, EarlyUrls, LateCommit, VisitResult
 from crawler.stores.sqlite import index_pages, preferred_hosts, site_templates, soft404
 from crawler.stores.sqlite.database import Database
-from crawler.stores.sqlite.document_rows import has_body, kind_of
+from crawler.stores.sqlite.document_rows import kind_of
 from crawler.stores.sqlite.document_writer import AddedDocument, DocumentWriter
 from crawler.stores.sqlite.early_urls import insert_early
 from crawler.stores.sqlite.found_urls import found_rows
@@ -39,8 +39,10 @@ from crawler.stores.sqlite.new_urls import LONGEST_DETAIL, insert_urls
 from crawler.stores.sqlite.rows import RULES_COLUMNS, clock_values, crawl_limits_values
 from crawler.stores.sqlite.similarity import SqliteSimilarity
 from crawler.stores.sqlite.similarity_index import SimilarityIndex
+from crawler.stores.sqlite.url_placer import UrlPlacer, learn_from_visits
 
-_COMPLETE = frozenset({Reason.OK, Reason.NOINDEX, Reason.OFF_TOPIC})
+# A page off topic is fetched in full each time: the topic may have changed.
+_COMPLETE = frozenset({Reason.OK, Reason.NOINDEX})
 _EMPTY_DIGEST = hashlib.sha256(b"").digest()
 
 
@@ -74,6 +76,10 @@ class SqliteCommits:
         connection.execute("INSERT OR REPLACE INTO crawl VALUES ('last_commit', ?)", (now,))
         _write_hosts(connection, ledger, batch)
         hosts = _reopen_urls(connection, ledger, batch, now)
+        focus = self._database.focus
+        placer = UrlPlacer(focus, seen_cache, batch) if focus is not None and seen_cache.is_focused else None
+        if focus is not None:
+            learn_from_visits(connection, ledger, focus, placer, batch)
         documents, observations = DocumentWriter(connection, index, batch, now), TrustObservations(connection)
         lists = ListedUrlWriter(connection, seen_cache, ledger, now)
         observations.compare_heads(batch)
@@ -83,7 +89,7 @@ class SqliteCommits:
         added: dict[Key, AddedDocument] = {}
         for result in batch:
             visited, url = result.visited, urls[result.visited.visit.key]
-            _update_change_count(connection, ledger, observations, url, result, is_fifo=seen_cache.is_fifo)
+            _update_change_count(connection, ledger, observations, url, result, keeps_level=seen_cache.has_fixed_levels)
             document = documents.add(url.id, result)
             added[visited.visit.key] = document
             host = visited.visit.key.host
@@ -94,7 +100,10 @@ class SqliteCommits:
             found += lists.rows(url.id, visited)
             if document.original is None and links:
                 linked.append((host, links))
-        inserted = insert_urls(connection, seen_cache, ledger, found)
+        inserted = insert_urls(connection, seen_cache, ledger, found, placer)
+        if placer is not None:
+            placer.write_new(connection, ledger, inserted)
+            placer.raise_waiting(connection, ledger)
         inlinks = InlinkWriter(connection, seen_cache, ledger, inserted.new, now)
         for source, links in linked:
             inlinks.add(source, links)
@@ -206,7 +215,7 @@ def _update_change_count(
     url: _VisitedUrl,
     result: VisitResult,
     *,
-    is_fifo: bool,
+    keeps_level: bool,
 ) -> None:
     """Count a change of a page that was visited before, and update its level and the trust in its host."""
     visited = result.visited
@@ -217,7 +226,7 @@ def _update_change_count(
     if before is not None:
         observations.compare(url.id, visited, has_changed=has_changed)
     priority = url.priority._replace(changes=url.priority.changes + has_changed)
-    level = url.level if is_fifo else level_of(priority)
+    level = url.level if keeps_level else level_of(priority)
     if has_changed or level != url.level:
         connection.execute(
             "UPDATE urls SET changes = ?, level = ? WHERE host = ? AND rest = ?",
@@ -262,8 +271,7 @@ def _validators_after(visited: Visited, missing: int) -> Validators:
         return Validators(etag, last_modified, before.length, before.reused + 1)
     if visited.outcome is Outcome.FETCHED and page is not None and fetched is not None:
         length = 0 if page.body_digest == _EMPTY_DIGEST else len(fetched.body)
-        is_kept = visited.reason in _COMPLETE and has_body(visited)
-        return Validators(page.etag, page.last_modified, length) if is_kept else NO_VALIDATORS
+        return Validators(page.etag, page.last_modified, length) if visited.reason in _COMPLETE else NO_VALIDATORS
     return before
 
 

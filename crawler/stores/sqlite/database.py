@@ -14,6 +14,7 @@ from crawler.frontier.priority import Order
 from crawler.stores.sqlite.connection import open_for_reading, open_for_writing, readable_errors
 from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.new_urls import SeenCache
+from crawler.stores.sqlite.url_placer import Focus
 
 
 class Database:
@@ -32,6 +33,7 @@ class Database:
     ) -> None:
         self.connection = open_for_reading(path) if read_only else open_for_writing(path, check=check, durable=durable)
         self.seen_cache = SeenCache(group_of)
+        self.focus: Focus | None = None  # of a crawl that has a topic
         self._path = path
         self._budgets = budgets or Budgets()
         if not read_only:
@@ -59,7 +61,7 @@ class Database:
     def changing(self, now: float) -> Iterator[tuple[apsw.Connection, HostLedger]]:
         """Open a transaction with a ledger, which writes the changes of hosts and sites at its end."""
         with self.transaction() as connection:
-            ledger = HostLedger(connection, self._budgets, now)
+            ledger = HostLedger(connection, self._budgets, now, is_focused=self.seen_cache.is_focused)
             yield connection, ledger
             ledger.write()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.items import Key
+from crawler.items import Key, Kind
 from crawler.stores.contract.documents import DocumentRow
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.document_rows import DOCUMENT, document_of, find_document
@@ -29,6 +29,17 @@ class SqliteDocuments:
     def find(self, document: int) -> DocumentRow | None:
         with self._database.errors():
             return find_document(self._database.connection, document)
+
+    def of_pages(self, after: int, most: int) -> list[DocumentRow]:
+        with self._database.errors():
+            rows = self._database.connection.execute(
+                f"""SELECT d.host, d.rest, u.url, {DOCUMENT}
+                    FROM documents d JOIN segments s ON s.id = d.segment
+                    JOIN urls u ON u.host = d.host AND u.rest = d.rest
+                    WHERE d.id > ? AND d.kind = {Kind.PAGE:d} ORDER BY d.id LIMIT ?""",
+                (after, most),
+            )
+            return [document_of(Key(host, rest), url, row) for host, rest, url, *row in rows]
 
     def anchors(self, key: Key) -> list[tuple[str, str]]:
         with self._database.errors():

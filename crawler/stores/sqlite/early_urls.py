@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+import apsw
 from msgspec.structs import replace
 
 from crawler.items import Key, Link, ListedUrl, Visited
@@ -20,9 +21,11 @@ from crawler.stores.contract.commits import EarlyUrls, VisitResult
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.found_urls import link_rows
 from crawler.stores.sqlite.inlinks import InlinkWriter
+from crawler.stores.sqlite.ledger import HostLedger
 from crawler.stores.sqlite.listed_urls import ListedUrlWriter
 from crawler.stores.sqlite.new_urls import FIFO_STEP, InsertedUrls, NewUrlRow, insert_urls, url_id
 from crawler.stores.sqlite.similarity import SqliteSimilarity
+from crawler.stores.sqlite.url_placer import UrlPlacer
 
 _Entry = TypeVar("_Entry", Link, ListedUrl)
 
@@ -60,6 +63,8 @@ class _EarlyWriter:
             self._ids = [url_id(connection, result.visited.visit.key) for result in batch]
         # URLs that the commit inserts for a better reason than a link: targets of redirects, sitemaps and feeds.
         self._left = {link.key for result in batch for link in _named_otherwise(result.visited)}
+        focus = database.focus if database.seen_cache.is_focused else None
+        self._placer = UrlPlacer(focus, database.seen_cache, batch, self._left) if focus is not None else None
         self._new: Counter[int | None] = Counter()  # by the number of the URL on whose page they were found
         self._hosts: set[int] = set()
 
@@ -76,6 +81,7 @@ class _EarlyWriter:
             self._insert_links(links[start : start + most], self._now + start * FIFO_STEP)
         for start in range(0, len(listed), most):
             self._insert_listed(listed[start : start + most], self._now + (len(links) + start) * FIFO_STEP)
+        self._raise_waiting(most)
         return EarlyUrls(
             batch=[self._without_inserted(number, result) for number, result in enumerate(self._batch)],
             new_links={
@@ -98,7 +104,7 @@ class _EarlyWriter:
                 )
                 if not is_copy:
                     counted.append((visit.key.host, found))
-            inserted = insert_urls(connection, seen_cache, ledger, rows)
+            inserted = self._insert_rows(connection, ledger, rows)
             inlinks = InlinkWriter(connection, seen_cache, ledger, inserted.new, now)
             for host, found in counted:
                 inlinks.add(host, found)
@@ -114,9 +120,22 @@ class _EarlyWriter:
                 visited = self._batch[number].visited
                 assert visited.page is not None, "it lists something"
                 rows += lists.listed_rows(self._ids[number], visited.visit, visited.page.kind, entries)
-            inserted = insert_urls(connection, seen_cache, ledger, rows)
+            inserted = self._insert_rows(connection, ledger, rows)
             self._hosts |= lists.write()
         self._count(inserted)
+
+    def _raise_waiting(self, most: int) -> None:
+        """Move URLs of a focused crawl that waited already, if these links are better than those before."""
+        placer = self._placer
+        while placer is not None and placer.worths:
+            with self._database.changing(self._now) as (connection, ledger):
+                placer.raise_waiting(connection, ledger, most)
+
+    def _insert_rows(self, connection: apsw.Connection, ledger: HostLedger, rows: Sequence[NewUrlRow]) -> InsertedUrls:
+        inserted = insert_urls(connection, self._database.seen_cache, ledger, rows, self._placer)
+        if self._placer is not None:
+            self._placer.write_new(connection, ledger, inserted)
+        return inserted
 
     def _count(self, inserted: InsertedUrls) -> None:
         self._new.update(row.via for row in inserted.new.values())
@@ -127,8 +146,12 @@ class _EarlyWriter:
         page = result.visited.page
         if page is None:
             return result
-        links = page.links if number in self._copies else [link for link in page.links if link.key in self._left]
-        return replace(result, visited=replace(result.visited, page=replace(page, links=links, listed=())))
+        if number in self._copies:
+            page = replace(page, listed=())
+        else:
+            links = [link for link in page.links if link.key in self._left]
+            page = replace(page, links=links, listed=(), link_scores=b"", link_evidence=b"")
+        return replace(result, visited=replace(result.visited, page=page))
 
 
 def _named_otherwise(visited: Visited) -> Iterator[Link]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import apsw
 from msgspec.structs import replace
 
 from crawler.frontier.budgets import next_day
+from crawler.frontier.exploration import LevelLimit
 from crawler.frontier.frontier import HostLoad
 from crawler.frontier.priority import LEVELS, STEPS, Draw, most_important
 from crawler.items import Kind, Reason, State, Visit
@@ -55,6 +56,7 @@ SELECT min(due) FROM ({
     )
 })
 """
+_BETTER_HOST = "SELECT 1 FROM hosts WHERE level <= ? AND due <= ? LIMIT 1"
 _FIRST_DUE_HOST = "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL"
 # When the next host is due or the next site's budget is reviewed: at any time, and after a time.
 _FIRST_DUE = f"""
@@ -89,24 +91,37 @@ class SqliteFrontier:
         self._database = database
 
     def activate(
-        self, owner: str, now: float, hosts: int, urls: int, exclude: Collection[int], draw: Draw = most_important
+        self,
+        owner: str,
+        now: float,
+        hosts: int,
+        urls: int,
+        exclude: Collection[int],
+        draw: Draw = most_important,
+        limit: LevelLimit | None = None,
     ) -> list[HostLoad]:
         self._review_budgets(now)
         with self._database.transaction() as connection:
-            queues: dict[int, deque[int]] = {}
-            for level, host in connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))):
-                if host not in exclude:
-                    queues.setdefault(level, deque()).append(host)
+            if limit is not None and not _has_better(connection, now, limit):
+                limit = None
+            queues = _HostQueues(connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))), exclude)
+            if limit is not None and limit.beyond <= 0:
+                queues.drop_beyond(limit.deepest)
             loads: list[HostLoad] = []
             while queues and len(loads) < hosts:
-                level = draw(list(queues))
-                load = _load_host(connection, owner, queues[level].popleft(), now, urls)
-                if load is not None and load.visits:
-                    loads.append(load)
-                    if not load.visits[0].level:  # an urgent host has due = 0; now it is loaded
-                        connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, load.host))
-                if not queues[level]:
-                    del queues[level]
+                level, host = queues.take(draw)
+                load = _load_host(connection, owner, host, now, urls, limit)
+                if load is None or not load.visits:
+                    continue
+                first = load.visits[0].level
+                if first > level and self._database.seen_cache.is_focused:  # its better URLs were moved since
+                    connection.execute("UPDATE hosts SET level = ? WHERE host = ?", (first, host))
+                    queues.add(first, host)
+                    continue
+                loads.append(load)
+                limit = _rest_of(limit, load.visits)
+                if not first:  # an urgent host has due = 0; now it is loaded
+                    connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, host))
             return loads
 
     def _review_budgets(self, now: float) -> None:
@@ -145,9 +160,16 @@ class SqliteFrontier:
         with self._database.transaction() as connection:
             return _load(connection, host, now, urls)
 
-    def load_all(self, hosts: Sequence[int], now: float, urls: int) -> list[tuple[int, list[Visit]]]:
+    def load_all(
+        self, hosts: Sequence[int], now: float, urls: int, limit: LevelLimit | None = None
+    ) -> list[tuple[int, list[Visit]]]:
+        loads: list[tuple[int, list[Visit]]] = []
         with self._database.transaction() as connection:
-            return [(host, _load(connection, host, now, urls)) for host in hosts]
+            for host in hosts:
+                visits = _load(connection, host, now, urls, limit)
+                limit = _rest_of(limit, visits)
+                loads.append((host, visits))
+        return loads
 
     def lease(self, owner: str, visits: Sequence[Visit], now: float) -> GrantedLeases:
         with self._database.changing(now) as (connection, ledger):
@@ -216,7 +238,48 @@ class SqliteFrontier:
             connection.execute("UPDATE sites SET review = ?1 WHERE review > ?1", (latest,))
 
 
-def _load_host(connection: apsw.Connection, owner: str, host: int, now: float, urls: int) -> HostLoad | None:
+class _HostQueues:
+    """Due hosts by the levels in which they wait."""
+
+    def __init__(self, rows: Iterable[Any], exclude: Collection[int]) -> None:
+        self._queues: dict[int, deque[int]] = {}
+        for level, host in rows:
+            if host not in exclude:
+                self.add(level, host)
+
+    def __bool__(self) -> bool:
+        return bool(self._queues)
+
+    def add(self, level: int, host: int) -> None:
+        self._queues.setdefault(level, deque()).append(host)
+
+    def drop_beyond(self, deepest: int) -> None:
+        self._queues = {level: queue for level, queue in self._queues.items() if level <= deepest}
+
+    def take(self, draw: Draw) -> tuple[int, int]:
+        """Return a level that is drawn, and the host that has waited longest in it."""
+        level = draw(sorted(self._queues))
+        host = self._queues[level].popleft()
+        if not self._queues[level]:
+            del self._queues[level]
+        return level, host
+
+
+def _has_better(connection: apsw.Connection, now: float, limit: LevelLimit) -> bool:
+    """Whether a host is due, of whatever worker, whose best URLs are within the limit."""
+    return connection.execute(_BETTER_HOST, (limit.deepest, now)).get is not None
+
+
+def _rest_of(limit: LevelLimit | None, visits: Sequence[Visit]) -> LevelLimit | None:
+    """Return the limit for what is loaded behind these visits."""
+    if limit is None:
+        return None
+    return limit._replace(beyond=limit.beyond - sum(visit.level > limit.deepest for visit in visits))
+
+
+def _load_host(
+    connection: apsw.Connection, owner: str, host: int, now: float, urls: int, limit: LevelLimit | None = None
+) -> HostLoad | None:
     row = connection.execute(
         f"""SELECT h.name, p.id, p.epoch, h.address, h.levels, h.soft404, h.template, {CLOCK_COLUMNS}
             FROM hosts h JOIN partitions p ON p.id = h.partition WHERE h.host = ? AND p.owner = ?""",
@@ -234,7 +297,7 @@ def _load_host(connection: apsw.Connection, owner: str, host: int, now: float, u
         epoch=epoch,
         address=address,
         clock=clock,
-        visits=_due_urls(connection, host, levels, clock.held_until, epoch, now, urls),
+        visits=_due_urls(connection, host, levels, clock.held_until, epoch, now, urls, limit),
         rules=[rules_of(rule) for rule in rules],
         trust=trust_of(connection, host),
         soft404=soft404 or b"",
@@ -242,17 +305,26 @@ def _load_host(connection: apsw.Connection, owner: str, host: int, now: float, u
     )
 
 
-def _load(connection: apsw.Connection, host: int, now: float, urls: int) -> list[Visit]:
+def _load(
+    connection: apsw.Connection, host: int, now: float, urls: int, limit: LevelLimit | None = None
+) -> list[Visit]:
     held_until, epoch, levels = connection.execute(
         """SELECT h.held_until, p.epoch, h.levels FROM hosts h JOIN partitions p ON p.id = h.partition
            WHERE h.host = ?""",
         (host,),
     ).get
-    return _due_urls(connection, host, levels, held_until, epoch, now, urls)
+    return _due_urls(connection, host, levels, held_until, epoch, now, urls, limit)
 
 
 def _due_urls(
-    connection: apsw.Connection, host: int, levels: int, held_until: float, epoch: int, now: float, urls: int
+    connection: apsw.Connection,
+    host: int,
+    levels: int,
+    held_until: float,
+    epoch: int,
+    now: float,
+    urls: int,
+    limit: LevelLimit | None,
 ) -> list[Visit]:
     """Return the next due URLs of a host, level by level; if there are none, update the host's due time and level."""
     visits: list[Visit] = []
@@ -260,7 +332,11 @@ def _due_urls(
         for level in _levels_in(levels):
             if len(visits) >= urls:
                 break
-            rows = connection.execute(_DUE_URLS, (host, level, now, urls - len(visits)))
+            most = urls - len(visits)
+            if limit is not None and level > limit.deepest:
+                beyond = sum(visit.level > limit.deepest for visit in visits)
+                most = max(min(most, limit.beyond - beyond), 0)
+            rows = connection.execute(_DUE_URLS, (host, level, now, most))
             visits.extend(visit_of(row, epoch) for row in rows)
     for place, visit in enumerate(visits):
         if visit.kind is Kind.SITEMAP:

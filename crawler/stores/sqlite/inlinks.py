@@ -138,7 +138,7 @@ class InlinkWriter:
         raised: list[tuple[int, int, int]] = []
         rows: Any = self._connection.executemany(_RECOUNT, [(*key, site) for key, site in self._recounted.items()])
         for host, rest, state, due, old, *priority in rows:
-            level = old if self._seen_cache.is_fifo else level_of(PriorityInputs(*priority))
+            level = old if self._seen_cache.has_fixed_levels else level_of(PriorityInputs(*priority))
             if level != old:
                 raised.append((level, host, rest))
                 if state == State.WAITING:

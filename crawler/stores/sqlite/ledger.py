@@ -67,16 +67,18 @@ class HostChange:
     known: int = 0
     due: float | None = None
     level: int = LEVELS
+    later_level: int = LEVELS  # of URLs that are not due yet
     levels: int = 0
 
 
 class HostLedger:
     """The changes of hosts and sites, and their budgets. It belongs to one transaction, and is stale after it."""
 
-    def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float) -> None:
+    def __init__(self, connection: apsw.Connection, budgets: Budgets, now: float, *, is_focused: bool = False) -> None:
         self._connection = connection
         self._budgets = budgets
         self.now = now
+        self._is_focused = is_focused  # a host waits in the level of what is due, not of pages to be visited again
         self._changes: dict[int, HostChange] = {}
         self._hosts: dict[int, tuple[BudgetAccount, BudgetAccount]] = {}  # the host's and its site's
         self._sites: dict[int, BudgetAccount] = {}
@@ -90,7 +92,9 @@ class HostLedger:
         change = self._change(host)
         if change.due is None or due < change.due:
             change.due = due
-        if level < change.level:
+        if due > self.now and self._is_focused:
+            change.later_level = min(change.later_level, level)
+        elif level < change.level:
             change.level = level
         change.levels |= 1 << level
 
@@ -212,11 +216,11 @@ class HostLedger:
             [(change.known, host) for host, change in self._changes.items() if change.known],
         )
         connection.executemany(
-            """UPDATE hosts SET due = max(iif(held_until > ?5, held_until, 0), min(coalesce(due, ?1), ?1)),
-                      level = CASE WHEN due IS NULL THEN ?2 ELSE min(level, ?2) END, levels = levels | ?3
+            f"""UPDATE hosts SET due = max(iif(held_until > ?5, held_until, 0), min(coalesce(due, ?1), ?1)),
+                      level = CASE WHEN due IS NULL THEN iif(?2 < {LEVELS}, ?2, ?6) ELSE min(level, ?2) END, levels = levels | ?3
                WHERE host = ?4""",
             [
-                (change.due, change.level, change.levels, host, self.now)
+                (change.due, change.level, change.levels, host, self.now, change.later_level)
                 for host, change in self._changes.items()
                 if change.due is not None
             ],

@@ -338,7 +338,7 @@ ALTER TABLE documents ADD COLUMN extractor TEXT NOT NULL DEFAULT '';
 _TO_12 = """
 ALTER TABLE documents ADD COLUMN relevance REAL;
 ALTER TABLE documents ADD COLUMN has_body INTEGER NOT NULL DEFAULT 1;
-CREATE INDEX documents_relevance ON documents (relevance) WHERE relevance IS NOT NULL;
+CREATE INDEX documents_relevance ON documents (relevance, reason) WHERE relevance IS NOT NULL;
 CREATE TABLE link_evidence (
     id INTEGER PRIMARY KEY,             -- as in urls
     score REAL NOT NULL,                -- when it was last computed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -100,9 +101,16 @@ class SeenCache:
         self.anchor_counts: dict[Key, int] = {}  # by target; never too low
         self.endorsements: set[int] = set()  # hashes of (site, linking site)
         self.feeds: dict[Key, int] = {}  # feeds that have a row → hash of the link
+        self.places: dict[tuple[int, int], int] = {}  # of a focused crawl: the best place that a link has given a URL
+        self.is_focused = False  # the worth of links decides the levels of URLs
         self._sites: dict[int, int] = {}  # host → site
-        self._most = (hosts, urls, anchors, urls, anchors, hosts)
+        self._most = (hosts, urls, anchors, urls, anchors, hosts, urls)
         self._has_too_far = False
+
+    @property
+    def has_fixed_levels(self) -> bool:
+        """Whether in-links and changes do not decide the levels of URLs."""
+        return self.is_fifo or self.is_focused
 
     def add_hosts(self, connection: apsw.Connection, urls: Iterable[tuple[int, str]]) -> None:
         """Insert the hosts, each given as (fingerprint, any URL of it), and their sites."""
@@ -163,7 +171,7 @@ class SeenCache:
     def trim(self) -> None:
         """Clear parts that have grown too large."""
         parts: list[set[Any] | dict[Any, int]] = [
-            *(self._sites, self.urls, self.links, self.anchor_counts, self.endorsements, self.feeds)
+            *(self._sites, self.urls, self.links, self.anchor_counts, self.endorsements, self.feeds, self.places)
         ]
         for part, most in zip(parts, self._most, strict=True):
             if len(part) > most:
@@ -177,6 +185,7 @@ class SeenCache:
         self.endorsements.clear()
         self.anchor_counts.clear()
         self.feeds.clear()
+        self.places.clear()
         self._has_too_far = False
 
 
@@ -224,10 +233,32 @@ class InsertedUrls(NamedTuple):
 
     new: Mapping[tuple[int, int], NewUrlRow]  # by key
     hosts: set[int]  # hosts with new URLs to visit
+    last_before: int = 0  # the highest number of a URL before
+    is_complete: bool = False  # all rows were new
+
+    def numbers(self, connection: apsw.Connection) -> dict[tuple[int, int], int]:
+        """Return the numbers of the new URLs."""
+        if self.is_complete:
+            return dict(zip(self.new, count(self.last_before + 1), strict=False))
+        if not self.new:
+            return {}
+        rows: Any = connection.execute("SELECT host, rest, id FROM urls WHERE id > ?", (self.last_before,))
+        return {(host, rest): number for host, rest, number in rows}
+
+
+class Placing(Protocol):
+    """Decides where new URLs of a focused crawl wait."""
+
+    def placed(self, rows: Mapping[tuple[int, int], NewUrlRow]) -> dict[tuple[int, int], NewUrlRow]:
+        """Return rows with their levels and steps."""
 
 
 def insert_urls(
-    connection: apsw.Connection, seen_cache: SeenCache, ledger: HostLedger, rows: Sequence[NewUrlRow]
+    connection: apsw.Connection,
+    seen_cache: SeenCache,
+    ledger: HostLedger,
+    rows: Sequence[NewUrlRow],
+    placing: Placing | None = None,
 ) -> InsertedUrls:
     """Insert the URLs that are new; those that exceed a budget, or whose twin was fetched, are parked."""
     if not rows:
@@ -242,9 +273,12 @@ def insert_urls(
         rows = sorted(rows, key=lambda row: row.reason == Reason.TOO_FAR)
     first: dict[tuple[int, int], NewUrlRow] = {}
     colliding = [row for row in rows if first.setdefault(row.key, row).url != row.url]
+    if placing is not None:
+        first = placing.placed(first)
     has_room = all(ledger.has_room(host, len(first)) for host in {row.host for row in rows})
+    last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
     new = _insert_new(
-        connection, first if has_room else {key: _within_budget(row, ledger) for key, row in first.items()}
+        connection, last, first if has_room else {key: _within_budget(row, ledger) for key, row in first.items()}
     )
     if len(new) < len(first):
         colliding += _with_taken_keys(connection, [row for key, row in first.items() if key not in new])
@@ -267,14 +301,13 @@ def insert_urls(
         ]
     )
     seen_cache.trim()
-    return InsertedUrls(new, hosts)
+    return InsertedUrls(new, hosts, last, len(new) == len(first))
 
 
 def _insert_new(
-    connection: apsw.Connection, rows: dict[tuple[int, int], NewUrlRow]
+    connection: apsw.Connection, last: int, rows: dict[tuple[int, int], NewUrlRow]
 ) -> dict[tuple[int, int], NewUrlRow]:
-    """Insert rows, and return those that were new, by key: they have the highest numbers."""
-    last: int = connection.execute("SELECT coalesce(max(id), 0) FROM urls").get
+    """Insert rows, and return those that were new, by key: they have numbers above the `last` one."""
     before = connection.total_changes()
     connection.executemany(_INSERT_URL, rows.values())
     if connection.total_changes() - before == len(rows):

@@ -276,7 +276,7 @@ CREATE INDEX documents_by_body ON documents (body_digest) WHERE {COMPLETE_PAGE} 
 CREATE INDEX documents_by_text ON documents (text_digest) WHERE {COMPLETE_PAGE} AND text_digest <> x'';
 CREATE INDEX documents_of_url ON documents (host, rest, fetched);
 CREATE INDEX documents_copies ON documents (duplicate_of) WHERE duplicate_of IS NOT NULL;
-CREATE INDEX documents_relevance ON documents (relevance) WHERE relevance IS NOT NULL;
+CREATE INDEX documents_relevance ON documents (relevance, reason) WHERE relevance IS NOT NULL;
 CREATE TABLE anchors (
     host INTEGER NOT NULL,
     rest INTEGER NOT NULL,

@@ -16,6 +16,7 @@ from crawler.stores.sqlite.commits import SqliteCommits
 from crawler.stores.sqlite.crawl import SqliteCrawl
 from crawler.stores.sqlite.database import Database
 from crawler.stores.sqlite.documents import SqliteDocuments
+from crawler.stores.sqlite.focus import SqliteFocus
 from crawler.stores.sqlite.frontier import SqliteFrontier
 from crawler.stores.sqlite.partitions import SqlitePartitions
 from crawler.stores.sqlite.similarity import SqliteSimilarity
@@ -58,6 +59,7 @@ class SqliteStore:
         self.changes = SqliteChanges(database)
         self.archive = SqliteArchive(database)
         self.crawl = SqliteCrawl(database)
+        self.focus = SqliteFocus(database)
 
     @contextmanager
     def survey(self) -> Iterator[Survey]:

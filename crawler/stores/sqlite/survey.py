@@ -15,6 +15,7 @@ from crawler.stores.contract.survey import (
     DepthCount,
     DocumentShare,
     DocumentTrait,
+    HarvestCounts,
     HostRests,
     ListCoverage,
     OutcomeCount,
@@ -26,9 +27,10 @@ from crawler.stores.contract.survey import (
     SlowHost,
     StateCount,
     TimeSlice,
+    TopicYields,
     VisitedUrl,
 )
-from crawler.stores.sqlite import survey_documents
+from crawler.stores.sqlite import survey_documents, survey_focus
 from crawler.stores.sqlite.new_urls import SCOPE_CODES
 from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, rules_of
 
@@ -262,6 +264,14 @@ class SqliteSurvey:
 
     def copy_counts(self, most: int, examples: int) -> CopyCounts:
         return survey_documents.copy_counts(self._connection, most, examples)
+
+    # ── topic ──
+
+    def harvest(self, points: int, host: int | None = None) -> HarvestCounts | None:
+        return survey_focus.harvest(self._connection, points, _of("d.host", host), host)
+
+    def topic_yields(self, most: int, host: int | None = None) -> TopicYields:
+        return survey_focus.topic_yields(self._connection, most, _of("d.host", host), host)
 
     def _one(self, statement: str, values: Values = ()) -> Any:
         return self._connection.execute(statement, values).get

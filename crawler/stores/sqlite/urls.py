@@ -32,7 +32,7 @@ from crawler.stores.sqlite.rows import CLOCK_COLUMNS, RULES_COLUMNS, clock_of, r
 _ADD_BATCH = 20_000  # URLs a transaction when a long list is added: other writers wait about a second
 
 _FIND_URL = """
-SELECT u.url, u.state, u.reason, u.kind, u.level, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
+SELECT u.url, u.state, u.reason, u.kind, u.level, u.step, u.due, u.depth, u.hops, u.tries, u.crashes, v.url,
        u.found, u.visited, u.last_reason, u.status, u.detail, u.visits, u.changes, u.hint,
        max(u.inlinks, (SELECT count(DISTINCT a.site) FROM anchors a JOIN hosts h ON h.host = a.host
                        WHERE a.host = u.host AND a.rest = u.rest AND a.site <> h.site)),
@@ -152,7 +152,7 @@ class SqliteUrls:
             row = self._database.connection.execute(_FIND_URL, key).get
         if row is None:
             return None
-        url, state, reason, kind, level, due, depth, hops, tries, crashes, via, *row = row
+        url, state, reason, kind, level, step, due, depth, hops, tries, crashes, via, *row = row
         found, visited, last_reason, status, detail, visits, changes, hint, inlinks, *row = row
         missing, lister, lastmod, interval, *validators = row
         return UrlRow(
@@ -162,6 +162,7 @@ class SqliteUrls:
             reason=Reason(reason),
             kind=Kind(kind),
             level=level,
+            step=step,
             due=due,
             depth=depth,
             hops=hops,
