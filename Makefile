@@ -18,6 +18,8 @@
 # make prove-sites      robots.txt, validators and HEAD_POLICY, judged by the server's log (about 3 minutes)
 # make prove-feed       ten crawls of a changing web, the exporter killed 200 times, engines that fail: four indexes
 #                       equal the collection (about 15 minutes)
+# make prove-focus      focused crawls of two real webs, killed and with two workers, find as much as a simulation does
+#                       (about 15 minutes; needs the webs)
 # make prove-urls       a million mutated URLs, and the promises that must hold for each (about 3 minutes)
 # make prove-docs       three real documentation sites: every page fetched, once (about 3 minutes; needs Debian)
 # make prove-month      a month under a virtual clock, a million visits, each judged (about 10 minutes)
@@ -34,6 +36,8 @@
 # make bench-export     documents a second from a collection to jsonl, and in each file format (about 3 minutes)
 # make bench-extract    quality and cost of main texts, by each method and by libraries; HTML parsers (about 15 minutes)
 # make bench-feeds      what a feed of all pages (`-O pages.jsonl`) costs a crawl (about 4 minutes)
+# make bench-focus      focused crawls of two webs with ten topics against simple ways to score links; how well a topic
+#                       tells pages apart; what a topic costs a crawl (about 15 minutes; needs the webs)
 # make bench-frontier   ten million URLs on a hundred thousand hosts: time to load, bytes, memory, restart
 #                       (about 20 minutes)
 # make bench-search     the index of scrapy search: documents a second on one core, memory, bytes, query time
@@ -48,10 +52,10 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 4
 
 .PHONY: setup crawl test test-units test-conformance test-crawls test-slow test-pythons lint conformance clean
-.PHONY: prove-docs prove-duplicates prove-feed prove-kill prove-month prove-polite prove-sites prove-urls prove-wheel
+.PHONY: prove-docs prove-duplicates prove-feed prove-focus prove-kill prove-month prove-polite prove-sites prove-urls prove-wheel
 .PHONY: prove-workers
-.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-frontier bench-index
-.PHONY: bench-links bench-polite bench-search bench-sites bench-workers
+.PHONY: bench bench-discovery bench-duplicates bench-export bench-extract bench-feeds bench-focus bench-frontier
+.PHONY: bench-index bench-links bench-polite bench-search bench-sites bench-workers
 
 setup: .venv/ready
 
@@ -118,6 +122,9 @@ prove-duplicates: setup
 prove-feed: setup
 	$(BIN)/python -m tests.proofs.feed
 
+prove-focus: setup
+	$(BIN)/python -m tests.proofs.focus
+
 prove-docs: setup
 	$(BIN)/python -m tests.proofs.docs
 
@@ -181,6 +188,11 @@ PEERS := selectolax html-text chardet rensa newspaper4k goose3 boilerpy3
 
 bench-feeds: setup
 	$(BIN)/python -m benchmarks feeds
+
+bench-focus: setup
+	$(BIN)/python -m benchmarks focus --parts
+	$(BIN)/python -m benchmarks focus-topics
+	$(BIN)/python -m benchmarks focus-cost
 
 bench-frontier: setup
 	$(BIN)/python -m benchmarks scale

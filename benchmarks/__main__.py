@@ -14,6 +14,9 @@ from benchmarks import (
     export_files,
     extract,
     feeds,
+    focus,
+    focus_cost,
+    focus_topics,
     frontier,
     inline,
     learn_main_text,
@@ -43,6 +46,12 @@ BENCHMARKS = {
     "export": (export, "documents a second exported from a collection to jsonl, and the memory for it"),
     "export-files": (export_files, "documents a second written in each file format, and the memory for it"),
     "feeds": (feeds, "CPU time of a feed of all pages in a crawl"),
+    "focus": (focus, "focused crawls of two webs: how soon pages on topic are found, against simple link scores"),
+    "focus-topics": (
+        focus_topics,
+        "how well a topic tells pages apart, by web, examples and review; the cost of a score",
+    ),
+    "focus-cost": (focus_cost, "CPU time of a topic in a crawl"),
     "extract": (extract, "quality and cost of main text extraction"),
     "learn-main-text": (
         learn_main_text,

@@ -63,12 +63,18 @@ def line(name: str, run: Run, start: Cost) -> str:
     )
 
 
+def store_seconds(cost: Cost) -> float:
+    """Return the CPU time of the store's thread: the busiest besides the main thread."""
+    _, *others = (seconds for _, seconds in sorted(cost.threads.items()))
+    return max(others, default=0.0)
+
+
 def threads(run: Run, start: Cost) -> str:
-    """Format the time of each thread; the busiest besides the main thread is that of the store."""
+    """Format the time of each thread."""
     if not run.cost.threads:
         return ""
     main, *others = (seconds for _, seconds in sorted(run.cost.threads.items()))
-    store = max(others, default=0.0)
+    store = store_seconds(run.cost)
     pages = len(run.requests.pages)
     return (
         f"Main thread {(main - start.own) / pages * 1000:.3f} ms a page without its start, store's thread "

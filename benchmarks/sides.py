@@ -89,19 +89,33 @@ class Ours:
     known: Path | None = None  # a store to begin with
     settings: Mapping[str, object] = field(default_factory=dict)  # besides the usual ones
     name: str = "ours"
+    topic: Path | None = None  # the file of a topic, for a focused crawl
+
+    @property
+    def _spider(self) -> str:
+        return "focused" if self.topic is not None else "web"
 
     def start_up(self, scene: Scene) -> Cost:
         directory = scene.directory / "crawl"
         directory.mkdir()
+        if self.topic is not None:
+            (directory / "topics").mkdir()
+            shutil.copy(self.topic, directory / "topics")
         if self.known is not None:
             shutil.copy(self.known, directory / "crawl.db")
+        return self.start_again(scene)
+
+    def start_again(self, scene: Scene) -> Cost:
+        """Run the crawler once more without fetching anything."""
         log = scene.directory / "ours-start.log"
-        return scrapy(["crawl", "web"], self._settings(scene), cwd=ROOT, log=log, core=scene.core, codes=(0, NO_SEEDS))
+        return scrapy(
+            ["crawl", self._spider], self._settings(scene), cwd=ROOT, log=log, core=scene.core, codes=(0, NO_SEEDS)
+        )
 
     def crawl(self, scene: Scene, *, under: Sequence[str] = ("scrapy",)) -> Run:
         """Crawl in the directory of `start_up`."""
         log, summary = scene.directory / "ours.log", scene.directory / "summary.json"
-        words = ["crawl", "web", "-a", f"seeds={scene.seeds()}"]
+        words = ["crawl", self._spider, "-a", f"seeds={scene.seeds()}"]
         if "--summary" in _help():
             words += ["--summary", str(summary)]
         cost = scrapy(words, self._settings(scene), cwd=ROOT, log=log, core=scene.core, under=under)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from benchmarks import discovery, duplicates, polite, search, sites, sketch_speed
+from benchmarks import discovery, duplicates, focus_topics, focus_webs, polite, search, sites, sketch_speed
 from benchmarks.crawl import differences
 from benchmarks.duplicate_scores import best_cut
 from benchmarks.edited_texts import Editor
+from benchmarks.focus_topics import TopicQuality
+from benchmarks.focus_webs import FocusMode, FocusPage, FocusTask, WebLink
 from benchmarks.measure import Cost
 from benchmarks.report import Measured, verdicts
 from benchmarks.server import RequestLog, Served
@@ -28,6 +31,7 @@ from crawler.duplicates.shingles import shingle_set
 from crawler.fetch.robots import RobotsRules
 from crawler.parse.sitemaps import parse_sitemap
 from crawler.search.query import Searcher
+from tests.focus.pages import bird_pages, screw_pages
 
 CLOSED = Web(pages=40, hosts=5, port=8000)
 OPEN = replace(CLOSED, is_open=True)
@@ -249,3 +253,46 @@ def test_the_search_benchmark_indexes_every_document_and_runs_every_query(tmp_pa
         True,
         True,
     ]
+
+
+def test_crawls_of_a_web_fetch_in_the_order_of_their_policy() -> None:
+    links = [[1, 2], [3], [4], [5], [5], []]
+    pages = [
+        FocusPage(f"u{number}", "", "", [WebLink(target, "", "", 0) for target in targets])
+        for number, targets in enumerate(links)
+    ]
+    assert focus_webs.breadth_first(pages, [0], 5) == [0, 1, 2, 3, 4]
+    scores = [0.5, 0.1, 0.9, 0.0, 0.8, 0.0]
+    assert focus_webs.best_first(pages, [0], 5, scores.__getitem__) == [0, 1, 2, 4, 5]
+
+
+def test_a_topic_is_measured_on_the_pages_that_are_no_examples() -> None:
+    texts = [*bird_pages(40), *screw_pages(60)]
+    pages = [
+        FocusPage(f"u{number}", "", text, [WebLink((number + 7) % 100, "", "", 0)]) for number, text in enumerate(texts)
+    ]
+    few, negative = range(3), range(90, 100)
+    task = FocusTask("made", "birds", "bird nest", frozenset(range(40)), few, few, [70], few, negative)
+    for order in focus_topics.ORDERS:
+        found = focus_topics.measure_task(task, FocusMode.FEW, order, pages)
+        assert found.all_pages.average_precision == 1.0
+        assert found.after.average_precision == 1.0
+        assert found.all_pages.precision == 1.0
+
+
+def test_verdicts_on_topics() -> None:
+    task = FocusTask("made", "birds", "", frozenset(), [], [], [], [], [])
+
+    def result(mode: FocusMode, precision: float, after: float) -> focus_topics.TaskResult:
+        before, after_review = (TopicQuality(value, 1, 1, 0) for value in (0.5, after))
+        all_pages = TopicQuality(precision, 1, 1, 0)
+        return focus_topics.TaskResult(task, mode, focus_topics.ORDERS[0], all_pages, before, before, after_review)
+
+    good = [result(FocusMode.FEW, 0.6, 0.6), result(FocusMode.MANY, 0.72, 0.6)]
+    bad = [result(FocusMode.FEW, 0.59, 0.4), result(FocusMode.MANY, 0.71, 0.4)]
+    assert [verdict.holds for verdict in focus_topics.verdicts(good, 0.3)] == [True] * 4
+    assert [verdict.holds for verdict in focus_topics.verdicts(bad, 0.31)] == [False] * 4
+
+
+def test_the_example_of_the_topic_benchmark_is_true() -> None:
+    assert doctest.testmod(focus_topics).failed == 0
