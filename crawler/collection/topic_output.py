@@ -89,6 +89,9 @@ def quality_row(row: ThresholdQuality) -> dict[str, float]:
 def explained_lines(name: str, score: float, words: Sequence[tuple[str, float]]) -> Iterator[str]:
     """Yield the score of a page, and the words that count most."""
     yield f"{one_line(name)}: relevance {score:.3f}"
+    if not words:
+        yield "None of its words counts."
+        return
     yield f"{'log odds':>9}  word"
     for word, value in words[:_EXPLAINED_WORDS]:
         yield f"{value:+9.2f}  {one_line(word)}"

@@ -114,6 +114,12 @@ def test_the_quality_on_labelled_pages_is_measured(trained: Path, tmp_path: Path
     assert "one of the kinds is missing" in topic(trained, "test", "birds", "--like", BIRD, code=65)
 
 
+def test_a_page_without_words_that_count_says_so(trained: Path, tmp_path: Path) -> None:
+    page = tmp_path / "other.txt"
+    page.write_text("zyzzyva qoph", encoding="utf-8")
+    assert topic(trained, "explain", "birds", page).splitlines()[1:] == ["None of its words counts."]
+
+
 def test_the_words_of_a_page_are_explained(trained: Path, tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("A bird\nA bird and a nest")
     for page in (BIRD, tmp_path / "page.txt"):
