@@ -124,7 +124,7 @@ def test_what_would_go_around_the_frontier_is_refused_with_what_to_use(
 
 
 def test_spiders_and_settings_are_listed(crawled: tuple[str, dict[str, object]]) -> None:
-    assert run(crawled, "list").stdout == "web\n"
+    assert run(crawled, "list").stdout == "focused\nweb\n"
     assert run(crawled, "settings", "--get", "SCOPE").stdout == "domains\n"
 
 
@@ -230,6 +230,6 @@ def test_spiders_and_settings_of_the_add_on_are_listed_in_a_project_that_has_it(
         'ADDONS = {"crawler.addon.Orbweaver": 100}\nCOMMANDS_MODULE = "crawler.commands"\n'
     )
     words = [sys.executable, "-m", "scrapy"]
-    for command, printed in ((["list"], "web\n"), (["settings", "--get", "CRAWL_DIR"], "data/crawl\n")):
+    for command, printed in ((["list"], "focused\nweb\n"), (["settings", "--get", "CRAWL_DIR"], "data/crawl\n")):
         ended = subprocess.run([*words, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, printed, "")
