@@ -119,13 +119,13 @@ DUPLICATE_LINKS = True  # follow the links of duplicates; they may lead to somet
 # ── Focused crawling: `scrapy crawl focused -a topic=NAME` stays on a topic (`scrapy topic train`) ────────────────────────
 # Relevance from 0 to 1 from which a page is on topic. Pages below are not exported; .5 = as likely on topic as not.
 FOCUS_KEEP = 0.5
-# What is archived of pages below: all, or with kept only their digests, links and relevance. Their bodies are fetched
-# again if the topic changes.
+# What is archived of pages below: all, or with kept only their digests, links and relevance. They are fetched in full at
+# each visit, because the topic may have changed.
 FOCUS_ARCHIVE = "all"
-# Links are followed freely whose worth is at least this share of the mean relevance of the pages fetched lately; 0 =
-# all links, the best ones first.
+# A host of which 100 pages are less relevant than this share of the mean of the crawl gets few visits for links that
+# promise as little; 0 = all hosts are visited alike, each with its best links first.
 FOCUS_FOLLOW = 0.5
-FOCUS_EXPLORE = 0.05  # share of the visits that goes to other links while better ones wait
+FOCUS_EXPLORE = 0.05  # share of the visits that goes to such links while better ones wait
 
 # ── Politeness ────────────────────────────────────────────────────────────────────────────────────────────────────────
 POLITENESS_MIN_DELAY = 5.0  # seconds that a host rests at least after each answer; less than 1 only for OWN_HOSTS

@@ -79,7 +79,7 @@ class UrlTopic:
             if row.level > deepest_level(focus.follow, relevance):
                 yield (
                     f"  much less than the last pages were worth ({relevance:.3f} in the mean, FOCUS_FOLLOW={focus.follow:g}): "
-                    f"such URLs get {100 * focus.explore:g} % of the visits while better ones wait"
+                    f"if its host shows that it has little, such URLs get {100 * focus.explore:g} % of the visits"
                 )
         yield f"  {_linking_pages(found.evidence)}"
         if row.via is not None and row.kind is Kind.PAGE:

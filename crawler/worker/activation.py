@@ -115,9 +115,9 @@ class HostActivation:
         """Return which URLs may be loaded in a focused crawl; None = all."""
         return self._exploration.limit if self._exploration is not None else None
 
-    def visits_loaded(self, visits: Iterable[Visit], limit: LevelLimit | None) -> None:
+    def visits_loaded(self, host: int, visits: Iterable[Visit], limit: LevelLimit | None) -> None:
         """Note what was loaded from the store with a limit."""
-        if self._exploration is not None and limit is not None:
+        if self._exploration is not None and limit is not None and host in limit.hosts:
             self._exploration.urls_loaded(sum(visit.level > limit.deepest for visit in visits))
 
     # ── what is due ──
@@ -178,7 +178,7 @@ class HostActivation:
         if work.loads:
             self._on_work()
         for load in work.loads:
-            self.visits_loaded(load.visits, limit)
+            self.visits_loaded(load.host, load.visits, limit)
             if self._share.may_visit(load):
                 self._enter(load, None)
         for visit, load in work.robots_visits:

@@ -175,6 +175,8 @@ class Worker:
         for visited in acknowledged:
             if visited.rules is not None:
                 self._remote_robots.robots_committed(visited.rules.origin)
+            if self._exploration is not None and visited.page is not None and visited.page.relevance is not None:
+                self._exploration.page_judged(visited.visit.host_key, visited.page.relevance)
         self._template_jobs.add(summary.template_hosts)
         self.frontier.urls_found(summary.hosts_with_new, self._runtime.clock.now())
         if any(host not in self.frontier.hosts for host in summary.hosts_with_new):
@@ -241,7 +243,7 @@ class Worker:
 
     def _refilled(self, limit: LevelLimit | None, loads: Sequence[tuple[int, Sequence[Visit]]]) -> None:
         for host, visits in loads:
-            self._activation.visits_loaded(visits, limit)
+            self._activation.visits_loaded(host, visits, limit)
             self.frontier.refill(host, visits, self._runtime.clock.now())
 
     def _queue_remote_robots(self, now: float) -> None:

@@ -289,14 +289,18 @@ def test_urls_beyond_the_limit_are_loaded_while_it_allows_some(store: Store, lea
     store.urls.add_seeds([new_url(good)], NOW)
     fetch(store, HUB, NOW, page=hub_page(*(link(url, "taxes") for url in poor), relevance=0.0))
     deepest = min(row_of(store, url).level for url in poor) - 1
-    none, some = LevelLimit(deepest, 0), LevelLimit(deepest, 2)
+    hosts = {key_of(url).host for url in poor}
+    none, some = LevelLimit(hosts, deepest, 0), LevelLimit(hosts, deepest, 2)
+    free = store.frontier.activate("me", NOW, 9, 9, (), limit=LevelLimit((), deepest, 0))
+    assert len(free) == 6
     assert [load.name for load in store.frontier.activate("me", NOW, 9, 9, (), limit=none)] == ["good.test"]
     assert len(store.frontier.activate("me", NOW, 9, 9, (), limit=some)) == 3
     lease_url(store, good, NOW)
     active = [load.host for load in store.frontier.activate("me", NOW, 1, 9, (), limit=none)]
     assert active == []  # that the good host has nothing more is found when it is asked
     assert len(store.frontier.activate("me", NOW, 9, 9, (), limit=none)) == 5
-    loads = store.frontier.load_all([key_of(url).host for url in poor], NOW, 9, some)
+    store.urls.add_seeds([new_url(f"{good}more")], NOW)
+    loads = store.frontier.load_all(sorted(hosts), NOW, 9, some)
     assert sum(len(visits) for _, visits in loads) == 2
 
 

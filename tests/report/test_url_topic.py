@@ -86,7 +86,7 @@ def test_a_link_that_is_worth_much_less_than_the_last_pages_is_visited_seldom(st
     said = [[line for line in explained(store, directory, url) if "FOCUS_FOLLOW" in line] for url in (GULLS, TAXES)]
     assert said[0] == []
     (line,) = said[1]
-    assert line.endswith("FOCUS_FOLLOW=0.5): such URLs get 5 % of the visits while better ones wait")
+    assert line.endswith("FOCUS_FOLLOW=0.5): if its host shows that it has little, such URLs get 5 % of the visits")
 
 
 def test_what_the_workers_have_learned_counts(store: Store, directory: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+
+from msgspec.structs import replace
 
 from crawler.content.examine import examine
 from crawler.content.relevance import RelevanceJudge
 from crawler.focus.topic import Topic
 from crawler.frontier.priority import BiasedDraw
-from crawler.items import Kind, Visit, Visited
+from crawler.items import CrawlLimits, Kind, Visit, Visited
 from crawler.simulation.driver import Simulation
 from crawler.stores.open import open_store
 from crawler.urls.hosts import host_of
@@ -20,6 +22,7 @@ from tests.defaults import options_with
 from tests.frontier.simulation import fetched_page
 from tests.samples import NOW, answer, new_url, visited
 
+NO_LIMITS: Mapping[str, CrawlLimits] = {}
 LATENCY = 0.003  # seconds
 _MODEL_EVERY = 2.0  # seconds after which content processes get what was learned, as at renewals of the lease
 
@@ -28,12 +31,18 @@ class FocusedSimulation(Simulation):
     """One worker that crawls a web, given as a function from URL to HTML."""
 
     def __init__(
-        self, body_of: Callable[[str], str], seeds: Sequence[str], topic: Topic, directory: Path, **settings: object
+        self,
+        body_of: Callable[[str], str],
+        seeds: Sequence[str],
+        topic: Topic,
+        directory: Path,
+        crawl_limits: Mapping[str, CrawlLimits] = NO_LIMITS,
+        **settings: object,
     ) -> None:
         usual = {"OWN_HOSTS": "*.test", "POLITENESS_MIN_DELAY": 0.1, "POLITENESS_LATENCY_FACTOR": 0, "SCOPE": "any"}
         options = options_with(**usual | {"SITEMAPS": False, "PROBE_AFTER": 0} | settings)
         self.urls: list[str] = []  # that were fetched, in order
-        self._body_of = body_of
+        self._body_of, self._crawl_limits = body_of, crawl_limits
         self.learner = FocusLearner(topic)
         store = open_store(f"sqlite:{directory / 'simulated.db'}", durable=False, order=options.order)
         store.focus.begin(self.learner, 0)
@@ -60,7 +69,9 @@ class FocusedSimulation(Simulation):
 
     def _answer(self, visit: Visit, started: float) -> Visited:
         if visit.kind is Kind.ROBOTS:
-            return fetched_page(visit, started, LATENCY)
+            found = fetched_page(visit, started, LATENCY)
+            limits = self._crawl_limits.get(host_of(visit.url))
+            return replace(found, rules=replace(found.rules, crawl_limits=limits)) if limits is not None else found
         if started >= self._told + _MODEL_EVERY and (model := self.learner.new_model()) is not None:
             self._judge.update(model)
             self._told = started

@@ -8,8 +8,10 @@ from random import Random
 import pytest
 
 from crawler.focus.topic import Topic
+from crawler.items import CrawlLimits
 from crawler.urls.hosts import host_of
 from tests.crawl.topic_web import COMMON, WORDS
+from tests.samples import NOW
 from tests.simulation.focused import FocusedSimulation
 
 BIRDS = Topic.learn([], query="gull heron plumage feather nest wing")
@@ -53,15 +55,21 @@ def test_a_host_whose_links_promise_what_its_pages_are_not_sinks(hosts: int, tmp
     assert len(visits[100:]) <= 0.05 * (len(urls) - visits[:100][-1])
 
 
-def test_a_share_of_the_visits_goes_to_what_is_unknown(tmp_path: Path) -> None:
-    """Links that promise nothing wait in the last level, and are visited now and then."""
-    seeds = ["http://h0.test/", "http://h1.test/"]
-    shares = {}
-    for share in (0.0, 0.2):
-        directory = tmp_path / str(share)
-        directory.mkdir()
-        simulation = FocusedSimulation(trap_or_ordinary, seeds, BIRDS, directory, FOCUS_EXPLORE=share, FOCUS_FOLLOW=0.2)
-        urls = simulation.fetch(200)
-        simulation.store.close()
-        shares[share] = sum("birds" not in url.rstrip("/").rpartition("/")[2] for url in urls) / len(urls)
-    assert shares[0.0] < shares[0.2] < shares[0.0] + 0.35
+def test_a_slow_host_with_good_links_does_not_hold_the_others_up(tmp_path: Path) -> None:
+    """It may be visited every 15 s; meanwhile the others are visited as their own rests allow."""
+    seeds = ["http://slow.test/", *(f"http://h{number}.test/" for number in range(4))]
+    slow = CrawlLimits(crawl_delay=15.0)
+    simulation = FocusedSimulation(promising_or_poor, seeds, BIRDS, tmp_path, crawl_limits={"slow.test": slow})
+    urls = simulation.fetch(1600)
+    seconds = simulation.time - NOW
+    simulation.store.close()
+    assert sum(host_of(url) == "slow.test" for url in urls) >= 1
+    assert seconds < 2 * 1600 * 0.1 / 4
+
+
+def promising_or_poor(url: str) -> str:
+    """All pages of the slow host are about birds, and none of the others."""
+    host, random = host_of(url), Random(url)
+    name = "birds" if host == "slow.test" else "taxes"
+    links = {f"http://{host}/{random.random()}": random.choice(WORDS[name].split()) for _ in range(5)}
+    return page(name, links, random)

@@ -46,7 +46,8 @@ class FrontierStore(Protocol):
         Each is the host that has waited longest in the level that is drawn. Before that, URLs that were parked over
         budget are admitted where budgets allow it now, in a transaction of their own.
 
-        With a limit, at most so many URLs beyond its deepest level are loaded in all, unless none above is due.
+        With a limit, at most so many URLs beyond its deepest level are loaded of its hosts in all, as long as any host
+        has better ones and may be visited within seconds.
         """
 
     def urgent(self, hosts: Collection[int], now: float) -> list[int]:

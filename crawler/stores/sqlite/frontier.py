@@ -56,7 +56,8 @@ SELECT min(due) FROM ({
     )
 })
 """
-_BETTER_HOST = "SELECT 1 FROM hosts WHERE level <= ? AND due <= ? LIMIT 1"
+_BETTER_HOST = "SELECT 1 FROM hosts WHERE level <= ?1 AND due <= ?2 AND next_visit <= ?2 + ?3 LIMIT 1"
+_BETTER_WITHIN = 10.0  # seconds within which a host with better URLs may be visited, so that others are held back
 _FIRST_DUE_HOST = "SELECT min(due) AS due FROM hosts WHERE level = LEVEL AND due IS NOT NULL"
 # When the next host is due or the next site's budget is reviewed: at any time, and after a time.
 _FIRST_DUE = f"""
@@ -102,11 +103,10 @@ class SqliteFrontier:
     ) -> list[HostLoad]:
         self._review_budgets(now)
         with self._database.transaction() as connection:
-            if limit is not None and not _has_better(connection, now, limit):
-                limit = None
+            limit = _binding(connection, now, limit)
             queues = _HostQueues(connection.execute(_DUE_HOSTS, (now, owner, hosts + len(exclude))), exclude)
             if limit is not None and limit.beyond <= 0:
-                queues.drop_beyond(limit.deepest)
+                queues.drop_beyond(limit)
             loads: list[HostLoad] = []
             while queues and len(loads) < hosts:
                 level, host = queues.take(draw)
@@ -119,7 +119,7 @@ class SqliteFrontier:
                     queues.add(first, host)
                     continue
                 loads.append(load)
-                limit = _rest_of(limit, load.visits)
+                limit = _rest_of(limit, host, load.visits)
                 if not first:  # an urgent host has due = 0; now it is loaded
                     connection.execute("UPDATE hosts SET due = ? WHERE host = ? AND due = 0", (now, host))
             return loads
@@ -165,9 +165,10 @@ class SqliteFrontier:
     ) -> list[tuple[int, list[Visit]]]:
         loads: list[tuple[int, list[Visit]]] = []
         with self._database.transaction() as connection:
+            limit = _binding(connection, now, limit)
             for host in hosts:
                 visits = _load(connection, host, now, urls, limit)
-                limit = _rest_of(limit, visits)
+                limit = _rest_of(limit, host, visits)
                 loads.append((host, visits))
         return loads
 
@@ -253,8 +254,13 @@ class _HostQueues:
     def add(self, level: int, host: int) -> None:
         self._queues.setdefault(level, deque()).append(host)
 
-    def drop_beyond(self, deepest: int) -> None:
-        self._queues = {level: queue for level, queue in self._queues.items() if level <= deepest}
+    def drop_beyond(self, limit: LevelLimit) -> None:
+        """Drop the hosts of a limit that have nothing above it."""
+        queues = {
+            level: deque(host for host in queue if level <= limit.deepest or host not in limit.hosts)
+            for level, queue in self._queues.items()
+        }
+        self._queues = {level: queue for level, queue in queues.items() if queue}
 
     def take(self, draw: Draw) -> tuple[int, int]:
         """Return a level that is drawn, and the host that has waited longest in it."""
@@ -265,15 +271,18 @@ class _HostQueues:
         return level, host
 
 
-def _has_better(connection: apsw.Connection, now: float, limit: LevelLimit) -> bool:
-    """Whether a host is due, of whatever worker, whose best URLs are within the limit."""
-    return connection.execute(_BETTER_HOST, (limit.deepest, now)).get is not None
-
-
-def _rest_of(limit: LevelLimit | None, visits: Sequence[Visit]) -> LevelLimit | None:
-    """Return the limit for what is loaded behind these visits."""
+def _binding(connection: apsw.Connection, now: float, limit: LevelLimit | None) -> LevelLimit | None:
+    """Return the limit if any host, of whatever worker, has URLs within it and may be visited soon; else None."""
     if limit is None:
         return None
+    better = connection.execute(_BETTER_HOST, (limit.deepest, now, _BETTER_WITHIN)).get
+    return limit if better is not None else None
+
+
+def _rest_of(limit: LevelLimit | None, host: int, visits: Sequence[Visit]) -> LevelLimit | None:
+    """Return the limit for what is loaded behind these visits."""
+    if limit is None or host not in limit.hosts:
+        return limit
     return limit._replace(beyond=limit.beyond - sum(visit.level > limit.deepest for visit in visits))
 
 
@@ -333,7 +342,7 @@ def _due_urls(
             if len(visits) >= urls:
                 break
             most = urls - len(visits)
-            if limit is not None and level > limit.deepest:
+            if limit is not None and level > limit.deepest and host in limit.hosts:
                 beyond = sum(visit.level > limit.deepest for visit in visits)
                 most = max(min(most, limit.beyond - beyond), 0)
             rows = connection.execute(_DUE_URLS, (host, level, now, most))
