@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import heapq
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from crawler.collection.archive_reader import newest_archived, read_archived
 from crawler.collection.topics import TopicExample
 from crawler.content.answers import ArchivedAnswer, parse_archived
 from crawler.errors import BadInput, CrawlError, DiskTrouble, NoCrawl
+from crawler.items import Reason
 from crawler.monitor.text import in_directory
 from crawler.options import Options
 from crawler.parse.coding import MOST_DECODED
@@ -35,6 +36,8 @@ _LABELS: Final = {
     **dict.fromkeys(("false", "0", "no", "n", "negative", "irrelevant", "off", "unlike", "-1"), False),
 }
 _ON_TOPIC: Final = 0.5  # relevance from which a page of another focused crawl is an example
+_READ_AT_ONCE: Final = 1_000  # documents
+_READ_REASONS: Final = frozenset({Reason.OK, Reason.OFF_TOPIC})
 _MOST_NAMED: Final = 5  # URLs that are named in an error
 Progress = Callable[[str, int, int], None]  # step, amount done, total (0 = unknown)
 
@@ -106,7 +109,7 @@ def archived_pages(options: Options, most: int, progress: Progress) -> Iterator[
     store = open_store(options.store, read_only=True)
     try:
         drawn = heapq.nsmallest(most, archived_documents(store), key=lambda document: drawing_order(document.url))
-        for done, document in enumerate(sorted(drawn, key=lambda document: document.id)):
+        for done, document in enumerate(newest_versions(drawn)):
             progress("reading archived pages", done, len(drawn))
             text = text_of_document(store, options, document)
             if text is not None:
@@ -116,10 +119,19 @@ def archived_pages(options: Options, most: int, progress: Progress) -> Iterator[
 
 
 def archived_documents(store: Store) -> Iterator[DocumentRow]:
-    """Yield the current documents of a collection that are no copies of others."""
-    for change in store.changes.published():
-        if change.document is not None and change.duplicate_of is None:
-            yield change.document
+    """Yield the archived versions of pages that are no copies of others, also of those off topic."""
+    after = 0
+    while documents := store.documents.of_pages(after, _READ_AT_ONCE):
+        for document in documents:
+            if document.reason in _READ_REASONS and document.has_body and document.duplicate_of is None:
+                yield document
+        after = documents[-1].id
+
+
+def newest_versions(documents: Iterable[DocumentRow]) -> list[DocumentRow]:
+    """Return the newest of the versions of each URL, in the order of fetching."""
+    ordered = sorted(documents, key=lambda document: document.id)
+    return [*{document.url: document for document in ordered}.values()]
 
 
 def drawing_order(url: str) -> int:

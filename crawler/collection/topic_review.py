@@ -11,6 +11,7 @@ from crawler.collection.topic_examples import (
     Progress,
     archived_documents,
     drawing_order,
+    newest_versions,
     text_of_document,
 )
 from crawler.errors import BadInput
@@ -59,6 +60,7 @@ def doubtful_pages(options: Options, topic: Topic, known: Collection[str], progr
             _CANDIDATES, (document for document in archived_documents(store) if document.url not in known), key=_first
         )
         pages = []
+        candidates = newest_versions(candidates)
         for done, document in enumerate(candidates):
             progress("judging archived pages", done, len(candidates))
             text = text_of_document(store, options, document)

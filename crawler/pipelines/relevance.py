@@ -6,6 +6,7 @@ may set another `page.relevance`.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ class RelevancePipeline:
     def process_item(self, item: Any) -> Any:
         if not isinstance(item, Visited) or item.reason is not Reason.OK or item.visit.kind is not Kind.PAGE:
             return item
+        item = _with_valid_relevance(item)
         page = item.page
         if page is None or page.relevance is None or page.relevance >= self._options.keep:
             return item
@@ -41,3 +43,12 @@ class RelevancePipeline:
         if self._options.archives_all or item.fetched is None:
             return item
         return replace(item, records=[facts_record(item.visit, item.fetched, page)])
+
+
+def _with_valid_relevance(item: Visited) -> Visited:
+    """Return the visit with a relevance from 0 to 1, whatever a pipeline of the project has set; NaN is none."""
+    page = item.page
+    if page is None or page.relevance is None or 0 <= page.relevance <= 1:
+        return item
+    valid = None if math.isnan(page.relevance) else min(max(page.relevance, 0.0), 1.0)
+    return replace(item, page=replace(page, relevance=valid))

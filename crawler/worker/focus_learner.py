@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from crawler.content.relevance import FocusModel
 from crawler.focus.links import LinkScorer
 from crawler.focus.topic import Topic
 
+logger = logging.getLogger(__name__)
+
 _LINKS, _TOPIC = "links", "topic"
+_PAGES_UNSTORED = 50  # observed pages whose words a kill may lose
 
 
 class FocusLearner:
@@ -17,7 +22,7 @@ class FocusLearner:
     def __init__(self, topic: Topic) -> None:
         self._topic = topic
         self._links = LinkScorer(topic)
-        self._topic_state = (-1, b"")  # generation of the topic, and its bytes
+        self._topic_state = (-1, 0, b"")  # generation of the topic, pages observed, and its bytes
         self._told = (0, -1)  # the lessons and the generation of the topic that content processes know
         self.lessons = 0  # changes of what was learned, which the content processes may not know
 
@@ -52,15 +57,21 @@ class FocusLearner:
         """Return the mean relevance of the pages that were fetched lately; also called outside of the store's thread."""
         return self._links.mean_reward
 
-    def states(self) -> Mapping[str, bytes]:
-        return {_LINKS: self._links.state(), _TOPIC: self._topic_bytes()}
+    def states(self, *, is_last: bool = False) -> Mapping[str, bytes]:
+        return {_LINKS: self._links.state(), _TOPIC: self._topic_bytes(is_last=is_last)}
 
     def load_states(self, own: Mapping[str, bytes], others: Sequence[Mapping[str, bytes]]) -> None:
+        """Take in what this worker and the others have learned; what is damaged, or of another version, is left out."""
         if self.lessons == 0 and _TOPIC in own:
-            self._use(Topic.from_bytes(own[_TOPIC]).with_examples_of(self._topic))
-        self._links.load_state(
-            own.get(_LINKS) or self._links.state(), [other[_LINKS] for other in others if _LINKS in other]
+            with _leaving_out("of words"):
+                self._use(Topic.from_bytes(own[_TOPIC]).with_examples_of(self._topic))
+        links, of_others = (
+            own.get(_LINKS) or self._links.state(),
+            [other[_LINKS] for other in others if _LINKS in other],
         )
+        with _leaving_out("of links"):
+            self._links.load_state(links)
+            self._links.load_state(links, of_others)
         self.lessons += 1
 
     def retrain(self, topic: Topic) -> None:
@@ -86,7 +97,18 @@ class FocusLearner:
         topic = self._topic.snapshot() if self._topic.generation != generation else b""
         return FocusModel(topic, self._links.snapshot())
 
-    def _topic_bytes(self) -> bytes:
-        if self._topic_state[0] != self._topic.generation:
-            self._topic_state = (self._topic.generation, self._topic.to_bytes())
-        return self._topic_state[1]
+    def _topic_bytes(self, *, is_last: bool) -> bytes:
+        """Return the topic with the words that were observed, as of at most so many pages ago."""
+        generation, observations, _ = self._topic_state
+        is_old = self._topic.observations - observations >= max(_PAGES_UNSTORED, observations // 16)
+        if generation != self._topic.generation or is_old or is_last:
+            self._topic_state = (self._topic.generation, self._topic.observations, self._topic.to_bytes())
+        return self._topic_state[2]
+
+
+@contextmanager
+def _leaving_out(what: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        logger.warning("What the crawl had learned %s cannot be read, so it is learned anew: %s", what, error)

@@ -322,7 +322,7 @@ class Session:
     def _end(self) -> None:
         self.committer.close()
         if self.learner is not None:
-            self.store.focus.save()
+            self.store.focus.save(is_last=True)
         self.store.changes.publish_anchors()
         self.store.partitions.leave(self.owner)
         self.store.close()

@@ -37,6 +37,7 @@ from crawler.worker.slots import SlotLock
 logger = logging.getLogger(__name__)
 
 _POLITENESS = "politeness_settings"  # the fact under which the store keeps the politeness of the last crawl
+_PLACED_FACT = "topic_placed"  # the topic by which all URLs that waited were placed
 PLACED_AT_ONCE, PLACES_SHOWN = 2_000, 200_000  # URLs
 _FILES = 65_536  # open files that we ask the system for
 _LOOKS, _LOOK_EVERY = 10, 0.1  # at a process that may be ending: how often, and seconds between two looks
@@ -266,9 +267,11 @@ def spider_of(facts: Mapping[str, str]) -> str:
 def begin_focus(store: Store, learner: FocusLearner, slot: int, topic: str, now: float) -> None:
     """Place URLs by what links to them are worth; those that an unfocused crawl has found are placed first."""
     store.focus.begin(learner, slot)
-    if store.crawl.facts().get(TOPIC_FACT) != topic:
+    facts = store.crawl.facts()
+    if facts.get(TOPIC_FACT) != topic or facts.get(_PLACED_FACT) != topic:
+        store.crawl.set_facts({TOPIC_FACT: topic, _PLACED_FACT: ""})
         place_waiting(store, now)
-        store.crawl.set_facts({TOPIC_FACT: topic})
+        store.crawl.set_facts({_PLACED_FACT: topic})
 
 
 def place_waiting(store: Store, now: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -344,3 +345,38 @@ def test_a_crawl_without_its_topic_is_as_others_are(store: Store, learner: Focus
 def test_an_off_topic_page_counts_as_fetched(store: Store, learner: FocusLearner) -> None:
     fetch(store, TAXES, NOW, page=Page(relevance=0.01), reason=Reason.OFF_TOPIC, outcome=Outcome.FETCHED)
     assert row_of(store, TAXES).due == NOW + REVISIT - 86_400.0
+
+
+@pytest.mark.parametrize("relevance", [float("nan"), 2.0, -1.0, float("inf")])
+def test_a_relevance_that_is_none_teaches_nothing(relevance: float, store: Store, learner: FocusLearner) -> None:
+    fetch(store, HUB, NOW, page=hub_page(link(GULLS, "gulls")))
+    before = learner.states()["links"]
+    commit(store, lease_url(store, GULLS, NOW), NOW, page=Page(relevance=relevance))
+    assert learner.states()["links"] == before
+    assert row_of(store, GULLS).visits == 1
+
+
+def test_what_is_missing_waits_behind_what_was_found(store: Store, learner: FocusLearner) -> None:
+    fetch(store, HUB, NOW, page=hub_page(link(GULLS, "gulls, birds with long wings")))
+    fetch_refused(store, GULLS, NOW, Reason.NOT_FOUND, 404)
+    assert row_of(store, GULLS).level == 7
+
+
+def test_damaged_states_are_left_out(store: Store, opener: Opener, learner: FocusLearner, tmp_path: Path) -> None:
+    fetch(store, HUB, NOW, page=hub_page(link(GULLS, "gulls")))
+    commit(store, lease_url(store, GULLS, NOW), NOW, page=Page(relevance=0.9, topic_words=TOPIC.page_words("gull")))
+    store.focus.save(is_last=True)
+    states = {part: state[: len(state) // 2] for part, state in learner.states().items()}
+    again = FocusLearner(Topic.from_bytes(TOPIC.to_bytes()))
+    again.load_states(states, [states])
+    assert again.rescore([again.url_evidence(GULLS)]) == FocusLearner(TOPIC).rescore([learner.url_evidence(GULLS)])
+
+
+def test_words_of_observed_pages_are_kept_at_the_end(store: Store, opener: Opener, learner: FocusLearner) -> None:
+    for number in range(5):
+        words = TOPIC.page_words(f"gull number {number}")
+        fetch(store, f"{HUB}{number}", NOW, page=Page(relevance=0.5, topic_words=words))
+    store.focus.save(is_last=True)
+    again = opener()
+    assert focused(again).topic.observations == 5
+    again.close()

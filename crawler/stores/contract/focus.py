@@ -26,8 +26,8 @@ class CommitLearner(Protocol):
     def url_evidence(self, url: str) -> bytes:
         """Return the evidence of a URL to which no link is known."""
 
-    def states(self) -> Mapping[str, bytes]:
-        """Return all that this worker has learned, in parts."""
+    def states(self, *, is_last: bool = False) -> Mapping[str, bytes]:
+        """Return all that this worker has learned, in parts; what is costly may be of some pages ago, but the last."""
 
     def load_states(self, own: Mapping[str, bytes], others: Sequence[Mapping[str, bytes]]) -> None:
         """Take in what this worker and the others have learned."""
@@ -66,7 +66,7 @@ class FocusStore(Protocol):
         It is given first what the worker of this slot, and the others, learned before.
         """
 
-    def save(self) -> None:
+    def save(self, *, is_last: bool = False) -> None:
         """Store what the learner has learned, if that is more than was stored; take in what others have."""
 
     def evidence(self, key: Key) -> LinkEvidence | None:

@@ -68,10 +68,10 @@ class SqliteFocus:
         database.focus = Focus(learner=learner, slot=slot)
         database.seen_cache.is_focused = not database.seen_cache.is_fifo
 
-    def save(self) -> None:
+    def save(self, *, is_last: bool = False) -> None:
         focus = self._database.focus
         assert focus is not None, "`begin` was called"
-        states = focus.learner.states()
+        states = focus.learner.states(is_last=is_last)
         changed = {part: state for part, state in states.items() if self._saved.get(part) != state}
         if changed:
             with self._database.transaction() as connection:

@@ -253,16 +253,13 @@ def reward_of(visited: Visited) -> float | None:
     if visited.outcome is Outcome.REFUSED:
         return 0.0
     page = visited.page
-    return page.relevance if page is not None and visited.outcome is Outcome.FETCHED else None
+    relevance = page.relevance if page is not None and visited.outcome is Outcome.FETCHED else None
+    return relevance if relevance is not None and 0 <= relevance <= 1 else None
 
 
 def _move_visited(connection: apsw.Connection, ledger: HostLedger, results: Iterable[VisitResult]) -> None:
-    """Place pages for their next visit by their relevance."""
-    found = [
-        (result, result.visited.page.relevance)
-        for result in results
-        if result.visited.page is not None and result.visited.page.relevance is not None
-    ]
+    """Place pages for their next visit by their relevance, and what was no page by none."""
+    found = [(result, reward) for result in results if (reward := reward_of(result.visited)) is not None]
     places = places_of(np.array([relevance for _, relevance in found], float)).tolist()
     for (result, _), place in zip(found, places, strict=True):
         if result.next_state.state is State.WAITING:
