@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import heapq
+import io
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +15,7 @@ from urllib.parse import quote
 from xxhash import xxh3_64_intdigest
 
 from crawler.collection.archive_reader import newest_archived, read_archived
-from crawler.collection.topics import TopicExample
+from crawler.collection.topics import TopicExample, topic_of_crawl
 from crawler.content.answers import ArchivedAnswer, parse_archived
 from crawler.errors import BadInput, CrawlError, DiskTrouble, NoCrawl
 from crawler.items import Reason
@@ -56,7 +58,7 @@ class ExampleReader:
         """
         found = [example for name in names for example in self._examples(name, is_positive)]
         if self._missing:
-            raise _not_archived(self._missing, self._options.crawl.dir)
+            raise _not_archived(self._missing, self._options)
         return found
 
     def read_text(self, name: str) -> str:
@@ -187,8 +189,13 @@ def _labelled_lines(path: Path, is_positive: bool | None) -> Iterator[TopicExamp
     """Read a file with a JSON object per line, which has a text and perhaps a title and a label."""
     data = _bytes_of(path)
     try:
-        lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()
-    except (OSError, EOFError, ValueError) as error:
+        if path.suffix == ".gz":
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = unpacked.read(MOST_DECODED + 1)
+            if len(data) > MOST_DECODED:
+                raise BadInput(f"{path}: unpacks to more than {MOST_DECODED:,} bytes; divide it.")
+        lines = data.decode("utf-8-sig").split("\n")  # only there: a text may have other ends of lines in it
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise BadInput(f"{path}: not UTF-8 or damaged ({error}).") from error
     for number, line in enumerate(lines, start=1):
         if line.strip():
@@ -202,7 +209,7 @@ def _labelled_lines(path: Path, is_positive: bool | None) -> Iterator[TopicExamp
 def _row(line: str, place: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{place}: not JSON ({error}); each line must be an object with text and label.") from error
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise BadInput(f'{place}: must be an object with a text, such as {{"text": "…", "label": true}}.')
@@ -218,14 +225,14 @@ def _label(label: object, place: str, default: bool | None) -> bool:
     return kind
 
 
-def _not_archived(missing: dict[str, str], directory: Path) -> BadInput:
+def _not_archived(missing: dict[str, str], options: Options) -> BadInput:
     """Name the URLs that are not archived, and the commands that fetch them."""
     named = " ".join([*missing.values()][:_MOST_NAMED])
     more = f" And {len(missing) - _MOST_NAMED} more." if len(missing) > _MOST_NAMED else ""
-    where = in_directory(directory)
+    where, spider = in_directory(options.crawl.dir), "focused" if topic_of_crawl(options) else "web"
     return BadInput(
         f"{named}{more} The topic was not changed, since only crawls fetch pages. Write these URLs into a file, a line "
-        f"each, then: scrapy seed --now FILE {where} && scrapy crawl web {where}"
+        f"each, then: scrapy seed --now FILE {where} && scrapy crawl {spider} {where}"
     )
 
 

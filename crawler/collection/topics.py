@@ -47,7 +47,11 @@ class TopicFile(msgspec.Struct, frozen=True):
     @classmethod
     def train(cls, name: str, query: str, examples: Iterable[TopicExample], pages: Iterable[str] = ()) -> TopicFile:
         """Learn a topic from its query and examples, and from unlabelled pages; ValueError if there is nothing."""
-        examples = tuple(replace(example, text=example.text[:MAX_EXAMPLE]) for example in _bounded(examples))
+        query = _encodable(query)
+        examples = tuple(
+            replace(example, source=_encodable(example.source), text=_encodable(example.text[:MAX_EXAMPLE]))
+            for example in _bounded(examples)
+        )
         positive, negative = (texts_of(examples, is_positive=is_positive) for is_positive in (True, False))
         topic = Topic.learn(positive, negative, query)
         for page in pages:
@@ -65,6 +69,11 @@ class TopicFile(msgspec.Struct, frozen=True):
     def merged_examples(self, new: Iterable[TopicExample]) -> list[TopicExample]:
         """Return these examples and new ones; of a source that has both, the new one."""
         return [*{example.source: example for example in (*self.examples, *new)}.values()]
+
+
+def _encodable(text: str) -> str:
+    """Return a text without lone surrogates, which no file can have."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _bounded(examples: Iterable[TopicExample]) -> list[TopicExample]:
@@ -194,6 +203,14 @@ def end_focus(options: Options, topic: str, now: float) -> None:
         store.crawl.set_facts({TOPIC_FACT: ""})
     finally:
         store.close()
+
+
+def topic_of_crawl(options: Options) -> str:
+    """Return the name of the topic of a focused crawl; empty if it has none, or there is no crawl yet."""
+    try:
+        return _facts_of(options).get(TOPIC_FACT, "")
+    except NoCrawl:
+        return ""
 
 
 def _facts_of(options: Options) -> dict[str, str]:

@@ -203,3 +203,19 @@ def test_a_damaged_topic_is_named(trained: Path) -> None:
     (trained / "topics" / "birds.topic").write_bytes(b"?")
     for words in (["list"], ["explain", "birds", BIRD], ["train", "birds", "--query", "x"]):
         assert "birds.topic: damaged" in topic(trained, *words, code=65)
+
+
+def test_texts_that_no_file_can_have_and_other_ends_of_lines_are_read(tmp_path: Path) -> None:
+    rows = [{"text": "A gull \ud800 nests"}, {"text": "A gull flies\u2028and nests"}]
+    lines = tmp_path / "birds.jsonl"
+    lines.write_text("\ufeff" + "".join(json.dumps(row, ensure_ascii=row is rows[0]) + "\n" for row in rows), "utf-8")
+    said = topic(tmp_path / "crawl", "train", "birds", "--like", lines)
+    assert "2 examples on topic" in said
+
+
+def test_a_line_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    lines = tmp_path / "deep.jsonl"
+    lines.write_text("[" * 100_000 + "\n", "utf-8")
+    refused = scrapy("topic", "train", "birds", "--like", str(lines), CRAWL_DIR=tmp_path / "crawl")
+    assert refused.returncode == 65
+    assert "line 1: not JSON" in error_line(refused.stderr)
