@@ -48,8 +48,7 @@ class RelevanceJudge:
     def judge(self, page: Page, url: str, links: Sequence[HtmlLink]) -> Page:
         """Return the page with its relevance, its words for the topic, and the worth of its links."""
         text = f"{page.title}\n{page.text}"
-        words = self._topic.page_words(text)
-        relevance = self._topic.score_words(words)
+        relevance, words = self._topic.judge(text)
         scores, evidence = self._scorer.score_packed(JudgedPage(url, page.title, page.text, relevance), links)
         return replace(
             page,

@@ -86,9 +86,10 @@ class Topic:
         """Return how likely a page is on topic, from 0 to 1; its text is title, newline, main text."""
         return self._model.score(count_words(text))
 
-    def score_words(self, words: bytes) -> float:
-        """Return how likely a page is on topic by what `page_words` returned."""
-        return self._model.score(WordCounts.from_bytes(words))
+    def judge(self, text: str) -> tuple[float, bytes]:
+        """Return `score` and `page_words` of a text, whose words are counted once."""
+        words = count_words(text)
+        return self._model.score(words), _packed(words)
 
     def explain(self, text: str) -> list[tuple[str, float]]:
         """Return the words of a text that count, each with what it adds to the log odds, strongest first."""
@@ -132,7 +133,7 @@ class Topic:
 
     def page_words(self, text: str) -> bytes:
         """Return the counted words of a page, at most 2 KB, for `observe_words` in another process."""
-        return count_words(text).most_frequent(MAX_OBSERVED_WORDS).to_bytes()
+        return _packed(count_words(text))
 
     def observe(self, text: str) -> None:
         """Count a fetched page, of which nobody has said whether it is on topic."""
@@ -206,3 +207,7 @@ def _with_texts(examples: TopicExamples, positive: Iterable[str], negative: Iter
                 kinds[-1].append(words)
                 names.update(dict.fromkeys(words_of_text(text)))
     return TopicExamples(kinds[0], kinds[1], examples.query, list(islice(names, MAX_NAMES)))
+
+
+def _packed(words: WordCounts) -> bytes:
+    return words.most_frequent(MAX_OBSERVED_WORDS).to_bytes()

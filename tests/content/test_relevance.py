@@ -42,7 +42,8 @@ def test_a_page_gets_its_relevance_and_a_score_for_each_link() -> None:
     assert [link.anchor for link in page.links] == ["gull and tern", "levy"]
     assert scores[0] > scores[1]
     assert len(page.link_evidence) == EVIDENCE_BYTES * len(page.links)
-    assert BIRDS.score_words(page.topic_words) == page.relevance
+    text = f"{page.title}\n" + TEXT.partition("<p>")[2].strip()
+    assert BIRDS.judge(text) == (page.relevance, page.topic_words) == (BIRDS.score(text), BIRDS.page_words(text))
 
 
 def test_a_crawl_without_a_topic_judges_nothing() -> None:
