@@ -77,10 +77,10 @@ def main(options: argparse.Namespace) -> int:
 
 def measure_tasks() -> Iterator[TaskResult]:
     """Measure all topics in all modes."""
-    todo = [(task, mode, order) for web in WEBS for task in tasks_of_web(web) for mode in FocusMode for order in ORDERS]
+    runs = [(task, mode, order) for web in WEBS for task in tasks_of_web(web) for mode in FocusMode for order in ORDERS]
     with showing_progress() as show:
-        for done, (task, mode, order) in enumerate(todo):
-            show("topics", done, len(todo))
+        for done, (task, mode, order) in enumerate(runs):
+            show("topics", done, len(runs))
             yield measure_task(task, mode, order, pages_of_web(task.web))
 
 
