@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.settings import CONTENT_PROCESSES
 from tests.crawl.pages import Pages, pages_served, seeds_of
-from tests.crawl.runner import crawling, kill_all, rows
+from tests.crawl.runner import rows
 from tests.proofs.copies.web import Copies
+from tests.proofs.killed_run import run_or_kill
 
 RUN_TIMEOUT = 90.0  # seconds that one run may take
 DELAY = 0.3  # seconds between two visits of a host: long enough for kills
@@ -61,35 +61,11 @@ def crawl_pages(
         words = ("crawl", "web", "-a", f"seeds={seeds_of(pages, port)}", "--workers", str(workers))
         settings |= {"POLITENESS_MIN_DELAY": delay, "CRAWL_HORIZON": 5, "LOG_LEVEL": "WARNING", "COMMIT_VISITS": 10}
         settings["CONTENT_PROCESSES"] = content_processes
-        while not _run(words, settings, directory, chance.uniform(0.1, 1.2) if findings.kills < kills else None):
+        while not run_or_kill(
+            words, settings, directory, chance.uniform(0.1, 1.2) if findings.kills < kills else None, RUN_TIMEOUT
+        ):
             findings.kills += 1
     return _read_findings(directory / "crawl", findings)
-
-
-def _run(words: tuple[str, ...], settings: dict[str, object], directory: Path, after: float | None) -> bool:
-    """Run a crawl; kill it `after` seconds from its first visit if given. Returns whether it ended by itself."""
-    with crawling(*words, output=directory / "output.txt", **settings) as process:
-        deadline = time.monotonic() + RUN_TIMEOUT
-        if after is not None:
-            before = _visits(directory / "crawl")
-            while process.poll() is None and _visits(directory / "crawl") == before and time.monotonic() < deadline:
-                time.sleep(0.05)
-            time.sleep(after)
-            if process.poll() is None:
-                kill_all(process)
-                process.wait()
-                return False
-        code = process.wait(timeout=RUN_TIMEOUT)
-        assert code == 0, (directory / "output.txt").read_text()
-        return True
-
-
-def _visits(directory: Path) -> object:
-    """Return the number of documents so far; None before there is a store."""
-    if not (directory / "crawl.db").exists():
-        return None
-    tables = rows(directory, "SELECT count(*) FROM sqlite_schema WHERE name = 'documents'")
-    return rows(directory, "SELECT count(*) FROM documents")[0][0] if tables == [(1,)] else None
 
 
 def _read_findings(directory: Path, findings: Findings) -> Findings:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from crawler.focus.topic import Topic
 from tests.crawl.pages import pages_served
-from tests.crawl.runner import crawling, kill_all, rows
+from tests.crawl.runner import rows
 from tests.proofs.focus.web import TopicalWeb, WebTopic, topic_file
+from tests.proofs.killed_run import archived_answers, run_or_kill
 
 RUN_TIMEOUT = 400.0  # seconds
 DELAY = 0.1  # seconds that a host rests
@@ -56,8 +57,10 @@ def crawl(
         while True:
             after = chance.uniform(1.0, 4.0) if done < kills else None
             # The limit counts the pages of one run.
-            chosen["CRAWL_MAX_PAGES"] = max(1, pages - _pages(directory / "crawl"))
-            if _run(words, chosen, directory, after):
+            chosen["CRAWL_MAX_PAGES"] = max(
+                1, pages - archived_answers(directory / "crawl", "kind = 0 AND status = 200")
+            )
+            if run_or_kill(words, chosen, directory, after, RUN_TIMEOUT):
                 break
             done += 1
         seconds = time.monotonic() - begun
@@ -69,33 +72,6 @@ def crawl(
         known=int(str(rows(directory / "crawl", "SELECT count(*) FROM urls")[0][0])),
         with_evidence=int(str(rows(directory / "crawl", "SELECT count(*) FROM link_evidence")[0][0])),
     )
-
-
-def _run(words: Sequence[str], settings: dict[str, object], directory: Path, after: float | None) -> bool:
-    """Run a crawl; kill it so many seconds after its first page, if given. Returns whether it ended by itself."""
-    with crawling(*words, output=directory / "output.txt", **settings) as process:
-        deadline = time.monotonic() + RUN_TIMEOUT
-        if after is not None:
-            before = _pages(directory / "crawl")
-            while process.poll() is None and _pages(directory / "crawl") == before and time.monotonic() < deadline:
-                time.sleep(0.05)
-            time.sleep(after)
-            if process.poll() is None:
-                kill_all(process)
-                process.wait()
-                return False
-        code = process.wait(timeout=RUN_TIMEOUT)
-        assert code == 0, (directory / "output.txt").read_text()
-        return True
-
-
-def _pages(directory: Path) -> int:
-    if not (directory / "crawl.db").exists():
-        return 0
-    tables = rows(directory, "SELECT count(*) FROM sqlite_schema WHERE name = 'documents'")
-    if tables != [(1,)]:
-        return 0
-    return int(str(rows(directory, "SELECT count(*) FROM documents WHERE kind = 0 AND status = 200")[0][0]))
 
 
 def _host_and_path(request: str) -> tuple[str, str]:
